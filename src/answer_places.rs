@@ -77,7 +77,7 @@ fn phone_names(links: &[NamedLink], allowed_chats: &[i64]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use callgate_wire::desk::{ConnectedRelay, PhoneStatus, Reach, ViewerCount};
+    use callgate_wire::desk::{ConnectedRelay, DeskReach, PhoneStatus, ViewerCount};
 
     use super::*;
 
@@ -90,7 +90,7 @@ mod tests {
         };
         let links =
             [link("chat/7", "Ada"), link("user/8", "Bob"), link("viewer/2f0c", "The\u{1b} page")];
-        let status = |reach: Reach, relays: &[(&str, bool)]| DeskStatus {
+        let status = |reach: DeskReach, relays: &[(&str, bool)]| DeskStatus {
             reach,
             relays: relays
                 .iter()
@@ -108,7 +108,7 @@ mod tests {
                 trouble: trouble.map(str::to_owned),
             });
             let viewers = ViewerCount { connected: 9, paired };
-            let reach = Reach { terminal, telegram, viewers };
+            let reach = DeskReach { terminal, telegram, viewers };
             let status = status(reach, &[]);
             assert_eq!(describe_places(&status, &links, &[7, 42]).join(" | "), expected);
         };
@@ -116,12 +116,14 @@ mod tests {
         check(true, None, 1, "in the terminal of `callgate up` | in a linked viewer");
         check(false, Some(None), 0, "on Telegram from “Ada” or chat 42");
         check(false, Some(Some("no network")), 2, "in one of 2 linked viewers");
-        let reach = Reach { telegram: Some(PhoneStatus::default()), ..Reach::default() };
+        let reach = DeskReach { telegram: Some(PhoneStatus::default()), ..DeskReach::default() };
         let places = describe_places(&status(reach, &[]), &links[1..], &[]);
         assert!(places.is_empty(), "no chat is linked");
         let viewers = ViewerCount { connected: 3, paired: 3 };
-        let above =
-            status(Reach { viewers, ..Reach::default() }, &[("desk-1", true), ("lap", false)]);
+        let above = status(
+            DeskReach { viewers, ..DeskReach::default() },
+            &[("desk-1", true), ("lap", false)],
+        );
         let places = describe_places(&above, &[], &[]);
         assert_eq!(places, ["at the team's desk", "at the desk of lap", "in a linked viewer"]);
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use callgate_approval::asker::{self, Asker, AskerSettings, NoAnswer, Unwanted};
+use callgate_approval::asker::{self, Asker, AskerCancellation, AskerSettings, NoAnswer};
 use callgate_approval::hook::{session_of_parent, working_folder};
 use callgate_link::text_file::read_limited_text;
 use callgate_mask::text::one_line;
@@ -83,9 +83,9 @@ impl AskArgs {
         let request = self.build_request(timeout)?;
         // A question is withdrawn when the script that asks it is gone.
         let parent = asker::parent_pidfd();
-        let unwanted = parent
-            .iter()
-            .fold(Unwanted::default(), |unwanted, parent| unwanted.when_readable(parent.as_fd()));
+        let unwanted = parent.iter().fold(AskerCancellation::default(), |unwanted, parent| {
+            unwanted.when_readable(parent.as_fd())
+        });
         // The desk is dialled before anything is said, because it may not run.
         let asker = match Asker::dial(&settings, &unwanted) {
             Ok(asker) => asker,

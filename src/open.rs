@@ -42,7 +42,7 @@ impl OpenArgs {
         // A desk that does not run is reported as such, before its page is waited for.
         let mut viewer = Viewer::connect(&config.desk_socket.value)?;
         let address = page_address(&config)?;
-        let (code, seconds) = page_code(&mut viewer)?;
+        let (code, seconds) = request_page_code(&mut viewer)?;
         let mut out = io::stdout().lock();
         writeln!(
             out,
@@ -79,7 +79,7 @@ fn page_address(config: &Config) -> Result<PageAddress, Failure> {
 }
 
 /// Returns a code for a page, and how many seconds it can be used.
-fn page_code(viewer: &mut Viewer) -> Result<(String, u64), Failure> {
+fn request_page_code(viewer: &mut Viewer) -> Result<(String, u64), Failure> {
     let command = DeskCommand::Code { page: true };
     match viewer.ask_people(command, PATIENCE, &mut say_waiting)? {
         DeskAnswer::Code { code, seconds } => Ok((code.reveal().to_owned(), seconds)),

@@ -2,7 +2,7 @@
 
 use callgate_rules::shell::{ShellScript, WordPiece, split_into_segments};
 use callgate_rules::{
-    Act, Guarded, Moment, NoLinks, Policy, RuleDecision, RuleFile, Trust, judge_act,
+    Act, GuardedSet, Moment, NoLinks, Policy, RuleDecision, RuleFile, Trust, judge_act,
 };
 
 const HOME: &str = "/home/ada";
@@ -39,7 +39,7 @@ pub fn shell_command(data: &[u8]) {
     let act = Act::from_call("Bash", &input, CWD, "claude", HOME);
     assert_eq!(act.commands().is_some(), script.is_clear(), "the act and the line agree");
     let file = RuleFile::from_toml("rules.toml", RULES, Trust::User);
-    let policy = Policy::new(Guarded::new(HOME)).with_file(&file, None);
+    let policy = Policy::new(GuardedSet::new(HOME)).with_file(&file, None);
     let verdict = judge_act(&policy, &act, &NoLinks, &Moment::from_unix_ms(0, 0));
     assert!(script.is_clear() || verdict.decision != RuleDecision::Allow, "{}", verdict.because);
     if script.is_clear() && !script.commands.is_empty() {

@@ -25,7 +25,7 @@ pub fn hook_input(data: &[u8]) {
         }
     }
     for agent in AGENTS {
-        let glimpsed = agent.glimpse(data);
+        let glimpsed = agent.guess_event(data);
         match AgentHookInput::from_bytes(data, Some(agent)) {
             Err(refusal) => assert!(refusal.to_string().len() < 100, "{refusal}"),
             Ok(input) => {

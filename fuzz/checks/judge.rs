@@ -1,8 +1,8 @@
 //! Acts of any kind, and the verdicts on them on a disk full of links.
 
 use callgate_rules::{
-    Act, Disk, DiskEntry, Guarded, Moment, NoLinks, Policy, RuleDecision, RuleFile, Trust, Verdict,
-    judge_act,
+    Act, Disk, DiskEntry, GuardedSet, Moment, NoLinks, Policy, RuleDecision, RuleFile, Trust,
+    Verdict, judge_act,
 };
 use callgate_wire::raw::json_string;
 
@@ -62,7 +62,7 @@ fn strictness(verdict: &Verdict) -> usize {
 pub fn judged(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let file = RuleFile::from_toml("rules.toml", RULES, Trust::User);
-    let policy = Policy::new(Guarded::new(HOME)).with_file(&file, None);
+    let policy = Policy::new(GuardedSet::new(HOME)).with_file(&file, None);
     let now = Moment::from_unix_ms(0, 0);
     let inputs = |text: &str| {
         let text = json_string(text);

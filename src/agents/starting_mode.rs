@@ -10,7 +10,7 @@ use callgate_hooks::claude_settings::{
 };
 use callgate_hooks::hook_command::{CommandOwner, find_option};
 use callgate_wire::hook::AgentHookEvent;
-use callgate_wire::hook::agents::{AGENTS, AgentEvent, CLAUDE, CODEX, JsonHooks};
+use callgate_wire::hook::agents::{AGENTS, CLAUDE, CODEX, HookEventProfile, JsonHooks};
 
 use super::settings_file::SettingsFile;
 use super::{AgentOnDisk, CodingAgent, SettingsScope};
@@ -33,9 +33,9 @@ impl StartingMode {
     /// Returns the mode in which `agent` starts in the working folder.
     pub(crate) fn for_agent(agent: CodingAgent, around: &Surroundings) -> Self {
         match agent.word {
-            "codex" => of_codex(around),
-            "claude" => of_claude(around),
-            _ => known_modes::of_other(agent, around),
+            "codex" => find_codex_mode(around),
+            "claude" => find_claude_mode(around),
+            _ => known_modes::find_other_mode(agent, around),
         }
     }
 
@@ -58,7 +58,7 @@ impl StartingMode {
                 "your rules apply, what no rule allows comes to you, and no answer means no"
             }
         };
-        let asks_here = |event: &AgentEvent| event.event == AgentHookEvent::PermissionRequest;
+        let asks_here = |event: &HookEventProfile| event.event == AgentHookEvent::PermissionRequest;
         match self.asks {
             None => format!(
                 "the mode in which {agent} starts is not known: your rules apply; in a mode that \
@@ -172,7 +172,7 @@ fn read_settings_text(file: &Path) -> Option<String> {
     Some(SettingsFile::new(file.to_owned()).read().ok()??.text)
 }
 
-fn of_claude(around: &Surroundings) -> StartingMode {
+fn find_claude_mode(around: &Surroundings) -> StartingMode {
     let named = |file: PathBuf| {
         let settings = claude_settings::read_settings_file(&file).ok()??;
         Some((settings["permissions"]["defaultMode"].as_str()?.to_owned(), file))
@@ -194,7 +194,7 @@ fn of_claude(around: &Surroundings) -> StartingMode {
     StartingMode { agent: &CLAUDE, name, file, asks: Some(asks) }
 }
 
-fn of_codex(around: &Surroundings) -> StartingMode {
+fn find_codex_mode(around: &Surroundings) -> StartingMode {
     let user = CODEX.settings_folder(SettingsScope::User, around);
     let project = CODEX.settings_folder(SettingsScope::Project, around);
     let named = |folder: PathBuf| {

@@ -31,7 +31,7 @@ impl LineChat {
             read_lines(io::stdin(), |line| drop(typed.blocking_send(line))).ok();
         })?;
         let (events, mut coming) = mpsc::channel::<ChatEvent>(MOST_EVENTS);
-        let mut running = PrintedChat {
+        let mut running = RunningLineChat {
             chat: RunningChat::new(self.start, terminal_page(false), events),
             asked: None,
             is_prompted: false,
@@ -67,7 +67,7 @@ impl LineChat {
     }
 }
 
-struct PrintedChat {
+struct RunningLineChat {
     chat: RunningChat,
     /// The question that was printed last.
     asked: Option<String>,
@@ -75,7 +75,7 @@ struct PrintedChat {
     is_prompted: bool,
 }
 
-impl PrintedChat {
+impl RunningLineChat {
     fn handle_line(&mut self, line: &str) {
         // The terminal has begun another line.
         self.is_prompted = false;

@@ -53,7 +53,7 @@ impl OneShot {
             return Ok(FAILED);
         }
         let mut request = client.user_message_with(message, attachments).await;
-        let mut shot = RunningShot {
+        let mut shot = PrintedAnswer {
             client: client.clone(),
             desk_socket,
             output: if is_json { ShotOutput::Json } else { ShotOutput::text() },
@@ -100,7 +100,7 @@ async fn has_wanted_conversation(wanted: &WantedConversation, client: &Client) -
 }
 
 /// A message whose answer is being printed.
-struct RunningShot {
+struct PrintedAnswer {
     client: Client,
     desk_socket: PathBuf,
     output: ShotOutput,
@@ -125,7 +125,7 @@ enum ShotOutput {
     Text { line: String },
 }
 
-impl RunningShot {
+impl PrintedAnswer {
     /// Cancels the request. Returns true if that was done before.
     fn cancel(&mut self, request: &SentRequest) -> bool {
         request.cancel();

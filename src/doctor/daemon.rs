@@ -14,7 +14,7 @@ use callgate_link::socket::{SocketState, probe_path, server_process};
 use callgate_mask::text::time_span;
 use callgate_store::now_ms;
 use callgate_web::PageAddress;
-use callgate_wire::desk::{DeskStatus, NamedLink, Reach, RemoteState};
+use callgate_wire::desk::{DeskReach, DeskStatus, NamedLink, RemoteState};
 use rustix::process::geteuid;
 
 use super::finding::Findings;
@@ -227,7 +227,7 @@ fn report_status(config: &Config, status: &DeskStatus, findings: &mut Findings) 
 }
 
 /// Warns if nobody can be reached: every question then falls back at once.
-fn check_reach(reach: &Reach, findings: &mut Findings) {
+fn check_reach(reach: &DeskReach, findings: &mut Findings) {
     let has_phones = reach.telegram.as_ref().is_some_and(|phones| phones.bot.is_some());
     if !reach.terminal && !has_phones && reach.viewers.paired == 0 {
         let text = "nobody can be reached, so every question goes back to its agent at once";

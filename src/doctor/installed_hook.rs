@@ -64,7 +64,7 @@ pub(super) fn installed_hooks(
             has_ours |= file.part.has_ours(&text);
             let shown = path.display();
             faults.extend(file.part.find_fault(&text).map(|fault| format!("{shown}: {fault}")));
-            hooks.extend(of_file(agent, scope, file, &text, findings));
+            hooks.extend(read_hooks(agent, scope, file, &text, findings));
         }
         let is_ours = |hook: &InstalledHook| files.iter().any(|it| it.place.path() == hook.file);
         if has_ours || hooks.iter().any(is_ours) {
@@ -95,7 +95,7 @@ fn text_of(file: &AgentFile, findings: &mut Findings) -> Option<String> {
     }
 }
 
-fn of_file(
+fn read_hooks(
     agent: CodingAgent,
     scope: SettingsScope,
     AgentFile { place, part, .. }: &AgentFile,

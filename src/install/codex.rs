@@ -31,7 +31,7 @@ pub(crate) fn trust_our_hooks(
     let known: Vec<TrustedHook> = our_listed_hooks(&listed, hooks.path())
         .map(|it| TrustedHook { key: it.key.clone(), hash: it.current_hash.clone() })
         .collect();
-    let computed = trust::of_ours(&text, &hooks.path().display().to_string());
+    let computed = trust::find_trusted_hooks(&text, &hooks.path().display().to_string());
     let computed = computed.map_err(|refusal| refusal.to_string())?;
     // The hashes that Codex itself lists are right in every version of it. Ours are for a Codex
     // that cannot be asked.
@@ -74,7 +74,7 @@ pub(crate) fn distrust_our_hooks(
     let real = hooks.path().canonicalize().unwrap_or_else(|_| hooks.path().to_owned());
     let mut known = Vec::new();
     for path in [hooks.path(), &real] {
-        let ours = trust::of_ours(text, &path.display().to_string());
+        let ours = trust::find_trusted_hooks(text, &path.display().to_string());
         known.extend(ours.map_err(|refusal| refusal.to_string())?);
     }
     known.dedup();

@@ -27,7 +27,7 @@ pub(crate) struct TrustedHook {
 
 /// Returns our hooks in the text of `file`, Codex's `hooks.json`, with the keys and hashes that
 /// Codex computes for them.
-pub(crate) fn of_ours(text: &str, file: &str) -> Result<Vec<TrustedHook>, EditRefusal> {
+pub(crate) fn find_trusted_hooks(text: &str, file: &str) -> Result<Vec<TrustedHook>, EditRefusal> {
     let found = FoundHooks::parse_claude_text(text)?;
     let ours = found.handlers().filter(|(_, _, handler)| handler.owner == CommandOwner::Ours);
     let trusted = |(event, [_, entry, at], handler): (&EventHooks, [usize; 3], &HookHandler)| {

@@ -90,12 +90,12 @@ struct TeamLog<'a> {
 }
 
 impl<'a> TeamLog<'a> {
-    fn which(&self) -> &'a EntryFilterArgs {
+    fn entry_filter(&self) -> &'a EntryFilterArgs {
         &self.args.which
     }
 
     fn read_chains(&mut self) -> Result<Vec<AuditChain>, Failure> {
-        let machine = self.which().machine.clone();
+        let machine = self.entry_filter().machine.clone();
         Ok(self.store.chain_heads(machine.as_deref())?)
     }
 
@@ -106,7 +106,7 @@ impl<'a> TeamLog<'a> {
 
     /// Writes the newest entries, the oldest of them first.
     fn write_table(&mut self) -> Result<(), Failure> {
-        let (which, ahead_ms) = (self.which(), self.ahead_ms);
+        let (which, ahead_ms) = (self.entry_filter(), self.ahead_ms);
         let limit = which.limit.unwrap_or(TABLE);
         let hides_details = which.hides_details();
         let mut filter = which.build_audit_filter();
@@ -138,7 +138,7 @@ impl<'a> TeamLog<'a> {
 
     /// Writes what the chains have got since their marks.
     fn write_new(&mut self, marks: &mut ChainMarks) -> Result<(), Failure> {
-        let (which, ahead_ms) = (self.which(), self.ahead_ms);
+        let (which, ahead_ms) = (self.entry_filter(), self.ahead_ms);
         for AuditChain { name, head } in self.read_chains()? {
             let mark = marks.get(&name).copied();
             // A chain without a mark is new, and is written from its beginning.
@@ -216,7 +216,9 @@ impl<'a> TeamLog<'a> {
             }
             if self.args.json {
                 writeln!(out, "{}", report_json(name, &report))?;
-            } else if let Some(line) = report_line(name, &report, self.which().machine.is_some()) {
+            } else if let Some(line) =
+                report_line(name, &report, self.entry_filter().machine.is_some())
+            {
                 writeln!(out, "{}", one_line(&line))?;
             }
         }

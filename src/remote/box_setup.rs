@@ -52,7 +52,7 @@ impl<'a> BoxSetup<'a> {
     pub(super) fn copy_programs(&self) -> Result<(), Failure> {
         let copied = self.try_programs();
         if copied.is_err() {
-            let [callgate, hook] = PROGRAMS.map(unfinished);
+            let [callgate, hook] = PROGRAMS.map(unproven_path);
             // Folders stay from the first one that has something else in it. Whatever cannot be
             // removed is the smaller trouble.
             let script = format!("cd && rm -f {callgate} {hook} && rmdir -p {PROGRAM_FOLDER}");
@@ -68,7 +68,7 @@ impl<'a> BoxSetup<'a> {
                 Failure::Failed(format!("cannot read {}: {error}", path.display()))
             })?;
             // The program comes over standard input, because a machine may have no sftp.
-            let copy = unfinished(name);
+            let copy = unproven_path(name);
             let script = format!(
                 "umask 077 && cd && mkdir -p {PROGRAM_FOLDER} && cat > {copy} && chmod 755 {copy}"
             );
@@ -76,7 +76,8 @@ impl<'a> BoxSetup<'a> {
         }
         self.check_version()?;
         // Each whole or not at all, also while the old one runs.
-        let moves = PROGRAMS.map(|name| format!("mv {} {PROGRAM_FOLDER}/{name}", unfinished(name)));
+        let moves =
+            PROGRAMS.map(|name| format!("mv {} {PROGRAM_FOLDER}/{name}", unproven_path(name)));
         self.host.run_script(&format!("cd && {}", moves.join(" && ")), None)?;
         Ok(())
     }
@@ -85,7 +86,7 @@ impl<'a> BoxSetup<'a> {
     fn check_version(&self) -> Result<(), Failure> {
         // What the loader or the shell says is wanted, and a failed script would return only its
         // last line.
-        let script = format!("cd && ./{} --version 2>&1 || true", unfinished(PROGRAMS[0]));
+        let script = format!("cd && ./{} --version 2>&1 || true", unproven_path(PROGRAMS[0]));
         let said = self.host.run_script(&script, None)?;
         let said = said.trim();
         if said == format!("callgate {}", env!("CARGO_PKG_VERSION")) {
@@ -119,7 +120,7 @@ impl<'a> BoxSetup<'a> {
 }
 
 /// Returns where a program is until it was seen to run, from the home folder.
-fn unfinished(name: &str) -> String {
+fn unproven_path(name: &str) -> String {
     format!("{PROGRAM_FOLDER}/{name}.new")
 }
 

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use callgate_mask::{mask_text, text};
 use callgate_policy::{MOST_BEYOND, RuleSurroundings, suggest_from_ledger};
-use callgate_rules::{Guarded, Policy};
+use callgate_rules::{GuardedSet, Policy};
 use callgate_store::Store;
 
 use crate::failure::Failure;
@@ -16,7 +16,7 @@ use crate::terminal::progress::ProgressBar;
 /// Suggests rules and prints them, as text that can be put into a file of rules.
 pub(super) fn print_suggestions(
     policy: &Policy,
-    guarded: &Guarded,
+    guarded: &GuardedSet,
     around: &RuleSurroundings,
     database: &Path,
 ) -> Result<ExitCode, Failure> {

@@ -61,7 +61,7 @@ impl Keyboard {
         let shown = Arc::clone(&terminal);
         screen().spawn(move || {
             for () in redraws {
-                print_of(&shown, start, Terminal::redraw);
+                print_change(&shown, start, Terminal::redraw);
             }
         })?;
         let modes = Arc::clone(&keyboard.modes);
@@ -105,12 +105,12 @@ fn print_orders(
     start: Instant,
 ) {
     while let Some(order) = orders.blocking_recv() {
-        print_of(terminal, start, |terminal, now| terminal.handle_order(now, order));
+        print_change(terminal, start, |terminal, now| terminal.handle_order(now, order));
     }
 }
 
 /// Prints what a change of the terminal's state returns, as wide as the terminal is now.
-fn print_of(
+fn print_change(
     terminal: &Mutex<Terminal>,
     start: Instant,
     change: impl FnOnce(&mut Terminal, Duration) -> String,

@@ -34,8 +34,8 @@ pub(crate) fn read_question(
     tool_id: &str,
 ) -> Option<AgentQuestion> {
     let (text, url, fields) = match kind {
-        ToolKind::AskUser => of_model(input)?,
-        ToolKind::Elicit => of_server(input)?,
+        ToolKind::AskUser => read_model_question(input)?,
+        ToolKind::Elicit => read_elicitation(input)?,
         _ => return None,
     };
     let is_unique = |(at, field): (usize, &QuestionField)| {
@@ -94,7 +94,7 @@ fn value_words(value: &Value) -> String {
 type QuestionParts = (String, Option<String>, Vec<QuestionField>);
 
 /// Reads the input of `AskUserQuestion` and `ask_user`.
-fn of_model(input: &Value) -> Option<QuestionParts> {
+fn read_model_question(input: &Value) -> Option<QuestionParts> {
     let questions = input["questions"].as_array().filter(|all| !all.is_empty())?;
     let fields: Option<Vec<QuestionField>> = questions
         .iter()
@@ -150,7 +150,7 @@ fn model_question_kind(one: &Value) -> Option<FieldKind> {
 }
 
 /// Reads the input of an elicitation.
-fn of_server(input: &Value) -> Option<QuestionParts> {
+fn read_elicitation(input: &Value) -> Option<QuestionParts> {
     let text = input["message"].as_str()?.to_owned();
     if input["mode"] == "url" {
         let url = input["url"].as_str().filter(|url| url.chars().count() <= LONGEST_URL)?;

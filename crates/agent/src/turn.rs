@@ -231,7 +231,7 @@ impl Turn {
         if self.over {
             return;
         }
-        if self.calls.is_empty() && self.answer.is_silent() {
+        if self.calls.is_empty() && self.answer.has_nothing_to_continue() {
             todo.push(TurnAction::Drop);
         } else {
             self.mark_cut();
@@ -241,7 +241,7 @@ impl Turn {
     }
 
     /// Ends the turn because its messages could not be stored. Nothing more is.
-    pub fn unkept_for(&mut self, failure: RequestFailure, todo: &mut Vec<TurnAction>) {
+    pub fn end_unstored(&mut self, failure: RequestFailure, todo: &mut Vec<TurnAction>) {
         // What was to be done rests on messages that no record has: no call may start any more.
         todo.clear();
         todo.push(TurnAction::Drop);
@@ -254,7 +254,7 @@ impl Turn {
     fn end_running(&mut self, reason: &str, todo: &mut Vec<TurnAction>) {
         todo.push(TurnAction::Drop);
         if self.calls.is_empty() {
-            if self.answer.is_silent() {
+            if self.answer.has_nothing_to_continue() {
                 // The turn that was to be replaced stays, because nothing takes its place.
                 if self.rounds <= 1 && !self.bounds.keeps_unanswered {
                     return;

@@ -80,14 +80,14 @@ pub enum NoAnswer {
 
 /// How an asker notices that nobody wants the answer any more.
 #[derive(Debug, Clone, Default)]
-pub struct Unwanted<'a> {
+pub struct AskerCancellation<'a> {
     /// The descriptors that tell it.
     fds: Vec<(BorrowedFd<'a>, PollFlags)>,
     /// What to do if the desk does not read the question.
     alarm: Option<&'a UnreadAlarm<'a>>,
 }
 
-impl<'a> Unwanted<'a> {
+impl<'a> AskerCancellation<'a> {
     /// Adds the condition that the other end of `fd` is closed.
     pub fn when_closed(mut self, fd: BorrowedFd<'a>) -> Self {
         // A hang-up is reported although no event is asked for.
@@ -179,14 +179,14 @@ pub fn fresh_id() -> RequestId {
 pub fn ask_desk(
     settings: &AskerSettings,
     request: &ApprovalRequest,
-    unwanted: &Unwanted<'_>,
+    unwanted: &AskerCancellation<'_>,
 ) -> Result<ApprovalResponse, NoAnswer> {
     Asker::dial(settings, unwanted)?.ask(request)
 }
 
 /// Sends the desk a request that gets no answer. Does not wait until the desk has read it.
 pub fn tell_desk(settings: &AskerSettings, request: &ApprovalRequest) -> Result<(), NoAnswer> {
-    let (unwanted, end) = (Unwanted::default(), Instant::now() + TELL_WITHIN);
+    let (unwanted, end) = (AskerCancellation::default(), Instant::now() + TELL_WITHIN);
     let is_sent = Asker::dial_until(settings, &unwanted, end)?.send(&encode_request(request)?)?;
     if is_sent { Ok(()) } else { Err(NoAnswer::Refused) }
 }
@@ -202,7 +202,7 @@ fn encode_request(request: &ApprovalRequest) -> Result<Vec<u8>, NoAnswer> {
 #[derive(Debug)]
 pub struct Asker<'a> {
     settings: &'a AskerSettings,
-    unwanted: &'a Unwanted<'a>,
+    unwanted: &'a AskerCancellation<'a>,
     /// When the question is given up.
     end: Instant,
     stream: UnixStream,
@@ -211,14 +211,17 @@ pub struct Asker<'a> {
 impl<'a> Asker<'a> {
     /// Connects to the desk. Returns an error at once if there is none, because a hook then decides
     /// by the rules while its agent waits.
-    pub fn dial(settings: &'a AskerSettings, unwanted: &'a Unwanted<'a>) -> Result<Self, NoAnswer> {
+    pub fn dial(
+        settings: &'a AskerSettings,
+        unwanted: &'a AskerCancellation<'a>,
+    ) -> Result<Self, NoAnswer> {
         Self::dial_until(settings, unwanted, Instant::now() + settings.timeout + MARGIN)
     }
 
     /// Connects to the desk. A desk whose queue of connections is full is waited for.
     fn dial_until(
         settings: &'a AskerSettings,
-        unwanted: &'a Unwanted<'a>,
+        unwanted: &'a AskerCancellation<'a>,
         end: Instant,
     ) -> Result<Self, NoAnswer> {
         let give_up = end.min(Instant::now() + settings.grace);
@@ -342,7 +345,7 @@ impl<'a> Asker<'a> {
 }
 
 /// Waits until it is time to dial again. Returns false if that has been tried for long enough.
-fn wait_to_redial(unwanted: &Unwanted<'_>, give_up: Instant) -> Result<bool, NoAnswer> {
+fn wait_to_redial(unwanted: &AskerCancellation<'_>, give_up: Instant) -> Result<bool, NoAnswer> {
     let now = Instant::now();
     if now >= give_up {
         return Ok(false);

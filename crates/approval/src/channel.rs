@@ -68,7 +68,7 @@ pub enum ReplyTo {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum News {
+pub enum ChannelReport {
     /// A copy of a question was sent to a chat.
     Shown(QuestionCopy),
     /// A question was shown in a chat to its end.

@@ -39,9 +39,10 @@ use tokio::sync::{mpsc, watch};
 use crate::absence_mark::last_absence;
 use crate::answer_roles::AnswerRoles;
 use crate::asker::fresh_id;
-use crate::channel::{ChannelOrder, News, Person, PersonPlace, ReplyTo};
+use crate::channel::{ChannelOrder, ChannelReport, Person, PersonPlace, ReplyTo};
 use crate::desk::{
-    Authority, Desk, DeskInput, DeskSettings, LONGEST_CALL, Now, PAGE_CODE_LIFETIME, TEAM_ORIGIN,
+    Authority, Desk, DeskInput, DeskSettings, DeskTime, LONGEST_CALL, PAGE_CODE_LIFETIME,
+    TEAM_ORIGIN,
 };
 use crate::rule_desk::RuleDesk;
 use crate::settings_desk::SettingsDesk;
@@ -143,13 +144,13 @@ pub struct DeskHandle(LetterBox);
 
 impl DeskHandle {
     /// Sends news to the desk and waits until it is recorded. Returns false if it was not.
-    pub async fn send_news(&self, news: News) -> bool {
+    pub async fn send_news(&self, news: ChannelReport) -> bool {
         self.0.send_recorded(DeskInput::News(news)).await
     }
 
     /// Like [`send_news`](Self::send_news), for a thread without a runtime, and without waiting for
     /// the record.
-    pub fn blocking_news(&self, news: News) {
+    pub fn blocking_news(&self, news: ChannelReport) {
         // A desk that has ended needs no news.
         self.0.blocking_send(Letter::new(DeskInput::News(news))).ok();
     }
@@ -334,7 +335,7 @@ fn restore_desk(
     authority: Authority,
     takes_up: bool,
 ) -> Result<Desk, StoreError> {
-    let now = Now { mono: Duration::ZERO, wall_ms: now_ms() };
+    let now = DeskTime { mono: Duration::ZERO, wall_ms: now_ms() };
     let open = if takes_up { store.open_questions(now.wall_ms - OLDEST_MS)? } else { Vec::new() };
     // Whoever presses late is told what has become of these, and some let a blocked call try again.
     let over = store.recently_closed(RECENT)?;

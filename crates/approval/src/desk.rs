@@ -56,11 +56,11 @@ use callgate_wire::ledger::TeamRoster;
 
 use crate::answer_roles::AnswerRoles;
 use crate::card::Card;
-use crate::channel::News;
+use crate::channel::ChannelReport;
 
 pub use authority::{Authority, RELAY_ORIGIN, TEAM_ORIGIN};
 pub(crate) use authority::{VIEWER_LINK, is_relay, is_team};
-pub use checked::asks_of;
+pub use checked::find_prompter;
 pub use input::DeferReason;
 pub(crate) use input::DeskInput;
 pub(crate) use output::{DeskOutput, DeskStep};
@@ -94,7 +94,7 @@ const LONGEST_WORDS: usize = 8_192;
 
 /// A moment on two clocks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Now {
+pub(crate) struct DeskTime {
     /// The monotonic clock: the time since the process started.
     pub(crate) mono: Duration,
     /// Milliseconds since 1970.
@@ -229,7 +229,7 @@ impl Desk {
 
     /// Handles one input. The records of the returned step must be committed, all of them, before
     /// any of its outputs is carried out.
-    pub(crate) fn handle(&mut self, now: Now, input: DeskInput) -> DeskStep {
+    pub(crate) fn handle(&mut self, now: DeskTime, input: DeskInput) -> DeskStep {
         let mut step = DeskStep { now, ..DeskStep::default() };
         match input {
             DeskInput::From { asker, lineage } => drop(self.lineages.insert(asker, lineage)),
@@ -332,19 +332,19 @@ impl Desk {
         }
     }
 
-    fn handle_news(&mut self, step: &mut DeskStep, news: News) {
+    fn handle_news(&mut self, step: &mut DeskStep, news: ChannelReport) {
         match news {
-            News::Shown(copy) => self.handle_shown_copy(step, copy),
-            News::ShownInFull { question, chat } if self.open.contains_key(&question) => {
+            ChannelReport::Shown(copy) => self.handle_shown_copy(step, copy),
+            ChannelReport::ShownInFull { question, chat } if self.open.contains_key(&question) => {
                 step.keep_value(full_key(&question, chat), String::new());
                 self.care.in_full.insert((question, chat));
             }
             // The question may have ended while its pages were being sent.
-            News::ShownInFull { .. } => {}
-            News::Unsendable { question, chat, why } => {
+            ChannelReport::ShownInFull { .. } => {}
+            ChannelReport::Unsendable { question, chat, why } => {
                 self.handle_unsendable(step, &question, chat, &why);
             }
-            News::Pressed { who, question, press, confirm, reply_to, copy } => {
+            ChannelReport::Pressed { who, question, press, confirm, reply_to, copy } => {
                 // By the links in the chain, and not by a name that somebody has chosen.
                 let who = self.named_person(who);
                 // Only a press of somebody who may answer is believed about copies.
@@ -353,17 +353,17 @@ impl Desk {
                 }
                 self.handle_press(step, &who, &question, press, confirm, &reply_to);
             }
-            News::Forged { who, reply_to } => {
+            ChannelReport::Forged { who, reply_to } => {
                 self.handle_forged_press(step, &self.named_person(who), &reply_to);
             }
-            News::Command { who, name, rest, reply_to } => {
+            ChannelReport::Command { who, name, rest, reply_to } => {
                 let who = self.named_person(who);
                 self.handle_command(step, &who, &name, &rest, &reply_to);
             }
-            News::Wrote { who, text, reply_to } => {
+            ChannelReport::Wrote { who, text, reply_to } => {
                 self.handle_words(step, &self.named_person(who), text, &reply_to);
             }
-            News::Broken { why } => self.phones_broken(step, &why),
+            ChannelReport::Broken { why } => self.phones_broken(step, &why),
         }
     }
 

@@ -27,7 +27,9 @@ use callgate_wire::hook::{
 use callgate_wire::raw::InexactJson;
 use rustix::process::{getcwd, getppid};
 
-use crate::asker::{self, Asker, AskerSettings, NoAnswer, UnreadAlarm, Unwanted, WordsLook};
+use crate::asker::{
+    self, Asker, AskerCancellation, AskerSettings, NoAnswer, UnreadAlarm, WordsLook,
+};
 use crate::edit_lines::note_edit_lines;
 use last_words::TranscriptWatch;
 use outcome::{cannot_check, denied_outcome, print_complaint, unusable_outcome};
@@ -75,7 +77,7 @@ pub fn serve_misused(agent: Option<&'static AgentProfile>, reason: &str, code: u
     }
     let input = stdio::read_input(io::stdin().as_fd()).unwrap_or_else(|(_, read)| read);
     let agent = agent.unwrap_or(&CLAUDE);
-    match agent.glimpse(&input) {
+    match agent.guess_event(&input) {
         Some(event) if event.event != AgentHookEvent::PreToolUse => print_complaint(reason, code),
         event => unusable_outcome(agent, reason, event).print_to(io::stdout().as_fd()),
     }
@@ -88,7 +90,7 @@ impl HookCommand<'_> {
         let (output, parent) = (io::stdout(), asker::parent_pidfd());
         // Some versions of Claude Code send no signal to a hook whose question was answered in
         // their dialog: a closed output or the end of the agent is the only sign of it.
-        let mut unwanted = Unwanted::default().when_closed(output.as_fd());
+        let mut unwanted = AskerCancellation::default().when_closed(output.as_fd());
         if let Some(parent) = &parent {
             unwanted = unwanted.when_readable(parent.as_fd());
         }
@@ -102,7 +104,7 @@ impl HookCommand<'_> {
     }
 
     /// Handles the input. A panic denies a tool call: an agent goes on when its hook has crashed.
-    fn serve_or_deny(&self, input: &[u8], unwanted: &Unwanted<'_>) -> HookOutcome {
+    fn serve_or_deny(&self, input: &[u8], unwanted: &AskerCancellation<'_>) -> HookOutcome {
         let served = panic::catch_unwind(AssertUnwindSafe(|| self.serve(input, unwanted)));
         served.unwrap_or_else(|_| {
             let reason =
@@ -111,7 +113,7 @@ impl HookCommand<'_> {
         })
     }
 
-    pub fn serve(&self, input: &[u8], unwanted: &Unwanted<'_>) -> HookOutcome {
+    pub fn serve(&self, input: &[u8], unwanted: &AskerCancellation<'_>) -> HookOutcome {
         let whole = match self.agent.map(|agent| &agent.input) {
             Some(InputForm::Bare { tool }) => bare_input((self.variable)(tool), input),
             _ => None,
@@ -177,7 +179,7 @@ impl HookCommand<'_> {
 
     fn unusable_outcome(&self, reason: &str, input: &[u8]) -> HookOutcome {
         let agent = self.agent.or_else(|| self.running_agent()).unwrap_or(&CLAUDE);
-        unusable_outcome(agent, reason, agent.glimpse(input))
+        unusable_outcome(agent, reason, agent.guess_event(input))
     }
 
     /// Refuses input that the agent may read differently than we do.
@@ -195,7 +197,7 @@ impl HookCommand<'_> {
     fn check_call(
         &self,
         input: &AgentHookInput<'_>,
-        unwanted: &Unwanted<'_>,
+        unwanted: &AskerCancellation<'_>,
     ) -> Result<HookReply, String> {
         let mut request = self.build_request(input)?;
         let (desk, since) = (self.desk_settings(input)?, Instant::now());
@@ -218,7 +220,7 @@ impl HookCommand<'_> {
         &self,
         desk: &AskerSettings,
         request: &ApprovalRequest,
-        unwanted: &Unwanted<'_>,
+        unwanted: &AskerCancellation<'_>,
     ) -> Result<ApprovalResponse, NoAnswer> {
         let Ok(slow) = SlowDesk::new() else { return asker::ask_desk(desk, request, unwanted) };
         let decide = || slow.start_deciding((self.by_rules)(request));
@@ -255,7 +257,7 @@ impl HookCommand<'_> {
     fn ask_person(
         &self,
         input: &AgentHookInput<'_>,
-        unwanted: &Unwanted<'_>,
+        unwanted: &AskerCancellation<'_>,
     ) -> Result<HookReply, String> {
         let mut request = self.build_request(input)?;
         let (desk, since) = (self.desk_settings(input)?, Instant::now());

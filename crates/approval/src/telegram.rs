@@ -29,7 +29,7 @@ use std::time::Duration;
 use callgate_wire::HiddenText;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::channel::{ChannelOrder, News};
+use crate::channel::{ChannelOrder, ChannelReport};
 use api::BotApi;
 use courier::Courier;
 use poll::UpdatePoll;
@@ -97,7 +97,7 @@ pub struct BadBotToken;
 pub enum TelegramReport {
     /// Something for the desk.
     Heard {
-        news: News,
+        news: ChannelReport,
         /// For news from Telegram: signalled once the desk has recorded it. Only then is it
         /// confirmed to Telegram; if this is dropped, Telegram sends it again.
         taken: Option<oneshot::Sender<()>>,
@@ -115,7 +115,7 @@ pub enum TelegramReport {
 }
 
 impl TelegramReport {
-    fn from_news(news: News) -> Self {
+    fn from_news(news: ChannelReport) -> Self {
         Self::Heard { news, taken: None }
     }
 }
@@ -130,7 +130,7 @@ struct TelegramLine {
 }
 
 impl TelegramLine {
-    async fn report_news(&self, news: News) {
+    async fn report_news(&self, news: ChannelReport) {
         self.report(TelegramReport::from_news(news)).await;
     }
 

@@ -18,7 +18,7 @@ use callgate_wire::approval::{Action, Press, RequestId};
 use callgate_wire::desk::InboxRow;
 
 use crate::card::Card;
-use crate::channel::{ChannelOrder, News, Person, PersonPlace, QuestionMark, ReplyTo};
+use crate::channel::{ChannelOrder, ChannelReport, Person, PersonPlace, QuestionMark, ReplyTo};
 use page::TerminalPage;
 use typing::{TypedMeaning, TypedReply};
 
@@ -240,7 +240,11 @@ impl Terminal {
 
     /// Handles a key. Returns what to print, and news for the desk. `now` is on the clock of
     /// [`Terminal::handle_order`].
-    pub fn handle_key(&mut self, now: Duration, key: TerminalKey) -> (String, Option<News>) {
+    pub fn handle_key(
+        &mut self,
+        now: Duration,
+        key: TerminalKey,
+    ) -> (String, Option<ChannelReport>) {
         if self.typing.is_some() {
             return self.handle_typed_key(now, key);
         }
@@ -304,9 +308,14 @@ impl Terminal {
         is_early
     }
 
-    fn press_news(&self, question: RequestId, press: Press, confirm: Option<String>) -> News {
+    fn press_news(
+        &self,
+        question: RequestId,
+        press: Press,
+        confirm: Option<String>,
+    ) -> ChannelReport {
         let who = Person::new(PersonPlace::Terminal, self.name.clone());
-        News::Pressed { who, question, press, confirm, reply_to: ReplyTo::Key, copy: None }
+        ChannelReport::Pressed { who, question, press, confirm, reply_to: ReplyTo::Key, copy: None }
     }
 }
 

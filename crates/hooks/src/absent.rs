@@ -22,7 +22,7 @@ pub(crate) fn answer_check(
     let config = config.all_settings().map_err(|problems| problems.one_line())?;
     let ruling = judge_by_rules(&config, request);
     let is_guarded = matches!(ruling, Ruling::Ask { is_guarded: true, .. });
-    let asks = desk::asks_of(request, is_guarded);
+    let asks = desk::find_prompter(request, is_guarded);
     let when_absent = match ToolKind::for_tool("", &request.tool_name) {
         // A question of the agent to its user is not an act that somebody has to allow.
         ToolKind::AskUser => WhenAbsent::Agent,

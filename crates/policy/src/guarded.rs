@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use callgate_rules::disk::PathFollower;
-use callgate_rules::{Guarded, GuardedKind};
+use callgate_rules::{GuardedKind, GuardedSet};
 use callgate_settings::{Config, Surroundings};
 use callgate_wire::hook::agents::{AGENTS, CLAUDE, CODEX};
 
@@ -39,9 +39,9 @@ const AGENT_VARIABLES: [(GuardedKind, &str, &str); 11] = [
 ];
 
 /// Returns what no rule can allow an agent to touch, with this `program` of ours.
-pub fn build_guarded(config: &Config, around: &Surroundings, program: Option<&Path>) -> Guarded {
+pub fn build_guarded(config: &Config, around: &Surroundings, program: Option<&Path>) -> GuardedSet {
     let home = home_of_rules(around);
-    let mut guarded = Guarded::new(&home);
+    let mut guarded = GuardedSet::new(&home);
     // The places are in few folders, and the hook looks at them at every call.
     let follower = PathFollower::new(&RealDisk);
     let mut add = |kind, path: &Path| guard_path(&mut guarded, &follower, kind, path);
@@ -108,7 +108,12 @@ pub fn build_guarded(config: &Config, around: &Surroundings, program: Option<&Pa
 }
 
 /// Guards a path by both its names: as it is written, and without links.
-fn guard_path(guarded: &mut Guarded, follower: &PathFollower<'_>, kind: GuardedKind, path: &Path) {
+fn guard_path(
+    guarded: &mut GuardedSet,
+    follower: &PathFollower<'_>,
+    kind: GuardedKind,
+    path: &Path,
+) {
     if let Some(path) = path.to_str() {
         guarded.add_path(kind, path);
         if let Some(place) = follower.real_path(path).filter(|place| place != path) {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use callgate_rules::{Act, DecidedCall, Guarded, Policy, RuleDecision, RuleSuggestion};
+use callgate_rules::{Act, DecidedCall, GuardedSet, Policy, RuleDecision, RuleSuggestion};
 use callgate_store::{Store, StoreError};
 use callgate_wire::tool_act::ToolKind;
 use sha2::{Digest, Sha256};
@@ -45,7 +45,7 @@ impl LedgerSuggestions {
 /// work was stopped early.
 pub fn suggest_from_ledger(
     policy: &Policy,
-    guarded: &Guarded,
+    guarded: &GuardedSet,
     around: &RuleSurroundings,
     store: &Store,
     go_on: GoOn<'_>,

@@ -10,8 +10,8 @@ use callgate_link::sync::lock;
 use callgate_mask::mask_text;
 use callgate_mask::text::one_line;
 use callgate_rules::{
-    Act, CommandBounds, Disk, Guarded, GuardedKind, Policy, PolicyDefaults, RuleDecision, RuleFile,
-    Trust, UnclearCommands, Verdict, disk, judge_act,
+    Act, CommandBounds, Disk, GuardedKind, GuardedSet, Policy, PolicyDefaults, RuleDecision,
+    RuleFile, Trust, UnclearCommands, Verdict, disk, judge_act,
 };
 use callgate_settings::Config;
 use callgate_wire::approval::ApprovalRequest;
@@ -49,7 +49,7 @@ pub struct LiveRules {
 
 /// What a ruler remembers of earlier questions.
 struct RulerMemory {
-    guarded: Arc<Guarded>,
+    guarded: Arc<GuardedSet>,
     /// The folders in which agents keep their settings, as their requests have named them.
     settings_folders: Vec<String>,
     files: HashMap<PathBuf, Arc<KnownRuleFile>>,
@@ -65,14 +65,14 @@ struct KnownRuleFile {
 /// The policy for a folder, and the state of the files from which it was built.
 struct FolderPolicy {
     policy: Arc<Policy>,
-    guarded: Arc<Guarded>,
+    guarded: Arc<GuardedSet>,
     files: Vec<(PathBuf, Option<FileStamp>)>,
 }
 
 impl LiveRules {
     /// Creates the rules for these settings, with what is `guarded` from the first question on.
     /// Problems of a file are reported once, when it is read.
-    pub fn new(config: &Config, guarded: Guarded, around: RuleSurroundings, warn: Warn) -> Self {
+    pub fn new(config: &Config, guarded: GuardedSet, around: RuleSurroundings, warn: Warn) -> Self {
         let ruler = Self {
             team: TeamFile::beside(&config.database).path().to_owned(),
             user: config.rules.clone(),
@@ -149,7 +149,7 @@ impl LiveRules {
     }
 
     /// Returns what no rule can allow an agent to touch, as far as it is known now.
-    pub(crate) fn guarded(&self) -> Arc<Guarded> {
+    pub(crate) fn guarded(&self) -> Arc<GuardedSet> {
         Arc::clone(&lock(&self.memory).guarded)
     }
 

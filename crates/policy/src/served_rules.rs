@@ -356,7 +356,7 @@ fn rule_views(file: &RuleFile, text: &str, now: &Moment) -> Vec<RuleView> {
             name: rule.name.clone(),
             decide: rule.decision,
             line: rule.line as u64,
-            until: until_of(&text),
+            until: read_rule_end(&text),
             is_over: rule.is_over(now),
             reason: rule.reason.clone(),
             source: file.name.clone(),
@@ -376,7 +376,7 @@ fn text_of(text: &str, line: usize) -> String {
 }
 
 /// Returns the end of a rule as it is written.
-fn until_of(rule: &str) -> Option<String> {
+fn read_rule_end(rule: &str) -> Option<String> {
     let table: toml::Table = rule.parse().ok()?;
     match table.get("rule")?.get(0)?.get("until")? {
         toml::Value::String(until) => Some(until.clone()),

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use callgate_wire::raw::{MOST_LEVELS, check_exact};
 use callgate_wire::tool_act::ToolKind;
 
-use crate::glob::Tok;
+use crate::glob::PatternToken;
 use crate::place;
 use crate::shell::loose::PossibleRuns;
 use crate::shell::{ShellCommand, ShellScript};
@@ -37,7 +37,7 @@ const LONGEST_NAME: usize = 1_000;
 
 callgate_wire::words! {
     #[derive(Default)]
-    pub enum Class {
+    pub enum ActClass {
         Read "read",
         Write "write",
         /// It runs a command.
@@ -57,7 +57,7 @@ pub struct Act {
     /// The tool, as the agent names it.
     pub tool: String,
     pub(crate) kind: ToolKind,
-    pub class: Class,
+    pub class: ActClass,
     pub command: Option<String>,
     /// The files and folders it names, absolute and without `..`; not those of a command.
     pub paths: Vec<String>,
@@ -88,13 +88,13 @@ pub struct Act {
     pub(crate) script: Option<ShellScript>,
     /// Everything that could run: in its script, or in the input of an unknown tool.
     pub(crate) runs: PossibleRuns,
-    pub(crate) touched: Vec<Vec<Tok>>,
+    pub(crate) touched: Vec<Vec<PatternToken>>,
     /// The paths that its commands write.
-    pub(crate) written: Vec<Vec<Tok>>,
+    pub(crate) written: Vec<Vec<PatternToken>>,
     /// The folders that it searches, removes or moves with all their contents.
-    pub(crate) swept: Vec<Vec<Tok>>,
+    pub(crate) swept: Vec<Vec<PatternToken>>,
     /// The folders whose contents it passes to a program by a list.
-    pub(crate) listed: Vec<Vec<Tok>>,
+    pub(crate) listed: Vec<Vec<PatternToken>>,
     /// The project's folder without links, if that is another name.
     pub(crate) real_project: Option<String>,
     /// The user's folder without links, if that is another name.

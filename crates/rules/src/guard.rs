@@ -11,8 +11,8 @@ mod places;
 mod program;
 mod terminals;
 
-use crate::act::{Act, Class};
-use crate::glob::{Tok, literal_toks};
+use crate::act::{Act, ActClass};
+use crate::glob::{PatternToken, literal_toks};
 use crate::place::{self, BaseFolders, resolve_path};
 use crate::steps;
 use agents::{
@@ -31,11 +31,11 @@ const VARIABLES: &str = "callgate_";
 /// The files, folders, sockets and programs that belong to callgate, or that determine whether an
 /// agent asks at all.
 #[derive(Debug, Clone)]
-pub struct Guarded {
+pub struct GuardedSet {
     places: Vec<GuardedPlace>,
 }
 
-impl Guarded {
+impl GuardedSet {
     /// Returns what is guarded for everybody: callgate's folders in their usual places, its socket,
     /// the files that determine what agents and git run, terminals, and the rules of every project.
     pub fn new(home: &str) -> Self {
@@ -94,8 +94,8 @@ impl Guarded {
             return self.commands_touch(act);
         }
         match act.class {
-            Class::Read => self.reads_private(act),
-            Class::Write => self.writes_guarded(act),
+            ActClass::Read => self.reads_private(act),
+            ActClass::Write => self.writes_guarded(act),
             _ if act.has_possible_commands() => {
                 self.mentions_guarded(act).or_else(|| self.commands_touch(act))
             }
@@ -156,12 +156,14 @@ impl Guarded {
 
     /// Returns why a text in the input of an unknown tool names something guarded.
     fn mentions_guarded(&self, act: &Act) -> Option<String> {
-        let is_path = |path: &&Vec<Tok>| !path.contains(&Tok::Cross);
+        let is_path = |path: &&Vec<PatternToken>| !path.contains(&PatternToken::Cross);
         // A folder and a name in it may be given separately.
         let names = act.strings.iter().filter(|text| text.len() <= place::LONGEST);
-        let others: Vec<Vec<Tok>> = names.map(|text| plain_toks(&literal_toks(text))).collect();
+        let others: Vec<Vec<PatternToken>> =
+            names.map(|text| plain_toks(&literal_toks(text))).collect();
         let touched = act.touched.iter().take_while(|_| !steps::is_spent());
-        let paths: Vec<Vec<Tok>> = touched.filter(is_path).map(|path| plain_toks(path)).collect();
+        let paths: Vec<Vec<PatternToken>> =
+            touched.filter(is_path).map(|path| plain_toks(path)).collect();
         let is_hit = |place: &&GuardedPlace| {
             paths.iter().any(|path| place.holds(path)) || place.is_joined(&paths, &others)
         };
@@ -217,8 +219,11 @@ fn plain_text(text: &str) -> String {
     text.chars().filter(|c| !is_ignored(*c)).flat_map(char::to_lowercase).collect()
 }
 
-fn plain_toks(path: &[Tok]) -> Vec<Tok> {
-    path.iter().filter(|tok| !matches!(tok, Tok::Is(c) if is_ignored(*c))).copied().collect()
+fn plain_toks(path: &[PatternToken]) -> Vec<PatternToken> {
+    path.iter()
+        .filter(|tok| !matches!(tok, PatternToken::Is(c) if is_ignored(*c)))
+        .copied()
+        .collect()
 }
 
 #[cfg(test)]

@@ -51,12 +51,12 @@ mod shown;
 mod steps;
 mod suggestions;
 
-pub use act::{Act, Class, SELF_TEST_COMMAND};
+pub use act::{Act, ActClass, SELF_TEST_COMMAND};
 pub use disk::{Disk, DiskEntry, NoLinks};
 pub use file::{
     DESK_MACHINE, Problem, RoleFile, RoleSubject, RuleFile, RuleProblemLevel, RuleTest, TeamRole,
 };
-pub use guard::{Guarded, GuardedKind};
+pub use guard::{GuardedKind, GuardedSet};
 pub use judge::{explain_act, judge_act};
 pub use moment::Moment;
 pub use outside::CommandBounds;

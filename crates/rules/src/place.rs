@@ -5,7 +5,7 @@
 
 pub(crate) mod link;
 
-use crate::glob::{Tok, literal_toks};
+use crate::glob::{PatternToken, literal_toks};
 use crate::steps;
 
 /// The cost of keeping one more path.
@@ -43,28 +43,29 @@ pub(crate) fn join_path(cwd: &str, word: &str) -> String {
 /// process to the root.
 pub(crate) fn normal_path(path: &str) -> String {
     let toks = normal_toks(&literal_toks(path));
-    let chars = toks.iter().filter_map(|tok| if let Tok::Is(c) = tok { Some(*c) } else { None });
+    let chars =
+        toks.iter().filter_map(|tok| if let PatternToken::Is(c) = tok { Some(*c) } else { None });
     chars.collect()
 }
 
 /// Returns the same as [`normal_path`] for a path with wildcards. The target of a `..` after a
 /// wildcard that may itself match slashes is unknown, and so is everything before it.
-pub(crate) fn normal_toks(path: &[Tok]) -> Vec<Tok> {
+pub(crate) fn normal_toks(path: &[PatternToken]) -> Vec<PatternToken> {
     // A path that a system accepts is always resolved; callers with many paths check the budget.
     if !steps::spend_budget(PATH + path.len()) && path.len() > LONGEST {
-        return vec![Tok::Is('/')];
+        return vec![PatternToken::Is('/')];
     }
-    let mut segments: Vec<&[Tok]> = Vec::new();
-    let unknown: &[Tok] = &[Tok::Cross];
-    for segment in path.split(|tok| *tok == Tok::Is('/')) {
+    let mut segments: Vec<&[PatternToken]> = Vec::new();
+    let unknown: &[PatternToken] = &[PatternToken::Cross];
+    for segment in path.split(|tok| *tok == PatternToken::Is('/')) {
         match segment {
-            [] | [Tok::Is('.')] => {}
-            [Tok::Is('.'), Tok::Is('.')] => {
+            [] | [PatternToken::Is('.')] => {}
+            [PatternToken::Is('.'), PatternToken::Is('.')] => {
                 if link::is_lost(&segments) {
                     // It stays unknown, however far up it leads.
                 } else if link::climbs_unknown(&segments) {
                     segments = link::ANYWHERE.to_vec();
-                } else if segments.iter().any(|segment| segment.contains(&Tok::Cross)) {
+                } else if segments.iter().any(|segment| segment.contains(&PatternToken::Cross)) {
                     segments = vec![unknown];
                 } else {
                     segments.pop();
@@ -78,25 +79,34 @@ pub(crate) fn normal_toks(path: &[Tok]) -> Vec<Tok> {
         }
     }
     if segments.is_empty() {
-        return vec![Tok::Is('/')];
+        return vec![PatternToken::Is('/')];
     }
     let mut toks = Vec::with_capacity(path.len() + 1);
     for segment in segments {
-        toks.push(Tok::Is('/'));
+        toks.push(PatternToken::Is('/'));
         toks.extend_from_slice(segment);
     }
     toks
 }
 
 /// Returns the absolute path of a part of a word in a folder.
-pub(crate) fn placed_toks(part: &[Tok], folder: &[Tok], home: &str) -> Vec<Tok> {
+pub(crate) fn placed_toks(
+    part: &[PatternToken],
+    folder: &[PatternToken],
+    home: &str,
+) -> Vec<PatternToken> {
     let mut whole = match part {
         // A part that begins with anything may be absolute, and then it includes every folder.
-        [Tok::Is('/') | Tok::Cross, ..] => Vec::new(),
-        [Tok::Is('~')] | [Tok::Is('~'), Tok::Is('/'), ..] => literal_toks(home),
-        _ => [folder, &[Tok::Is('/')]].concat(),
+        [PatternToken::Is('/') | PatternToken::Cross, ..] => Vec::new(),
+        [PatternToken::Is('~')] | [PatternToken::Is('~'), PatternToken::Is('/'), ..] => {
+            literal_toks(home)
+        }
+        _ => [folder, &[PatternToken::Is('/')]].concat(),
     };
-    let is_home = matches!(part, [Tok::Is('~')] | [Tok::Is('~'), Tok::Is('/'), ..]);
+    let is_home = matches!(
+        part,
+        [PatternToken::Is('~')] | [PatternToken::Is('~'), PatternToken::Is('/'), ..]
+    );
     whole.extend_from_slice(if is_home { &part[1..] } else { part });
     normal_toks(&whole)
 }

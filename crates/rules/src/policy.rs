@@ -19,7 +19,7 @@ use callgate_wire::approval::AllowDemands;
 
 use crate::act::Act;
 use crate::file::RuleFile;
-use crate::guard::Guarded;
+use crate::guard::GuardedSet;
 use crate::moment::Moment;
 use crate::outside::CommandBounds;
 use crate::place::is_in;
@@ -86,7 +86,7 @@ pub struct Policy {
     /// Shared with their files, because policies are copied: for each level, and for each rule that
     /// is tried.
     rules: Vec<Arc<Rule>>,
-    guarded: Arc<Guarded>,
+    guarded: Arc<GuardedSet>,
     defaults: PolicyDefaults,
     unclear: UnclearCommands,
     /// The folders in which commands may work, if they are limited.
@@ -106,7 +106,7 @@ struct BrokenFile {
 
 impl Policy {
     /// Returns a policy without rules: everything asks.
-    pub fn new(guarded: impl Into<Arc<Guarded>>) -> Self {
+    pub fn new(guarded: impl Into<Arc<GuardedSet>>) -> Self {
         Self {
             rules: Vec::new(),
             guarded: guarded.into(),

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use callgate_wire::tool_act::ToolKind;
 use serde_json::Value;
 
-use crate::act::{Act, Class};
+use crate::act::{Act, ActClass};
 use crate::disk::NoLinks;
 use crate::file::{Problem, RuleFile, RuleProblemLevel};
-use crate::guard::Guarded;
+use crate::guard::GuardedSet;
 use crate::judge::judge_act;
 use crate::moment::Moment;
 use crate::policy::Policy;
@@ -56,7 +56,7 @@ pub fn propose_rule(
         return Err(format!("no rule can be written for this call: {}", problem.message));
     }
     // The rule is tried on its call, because patterns cannot express every call.
-    let policy = Policy::new(Guarded::new(&act.home)).with_file(&file, None);
+    let policy = Policy::new(GuardedSet::new(&act.home)).with_file(&file, None);
     // The end is in the future, and the beginning of time is before it.
     let verdict = judge_act(&policy, act, &NoLinks, &Moment::from_unix_ms(0, 0));
     if verdict.decision != decision {
@@ -82,7 +82,7 @@ fn exact_conditions(act: &Act, decision: RuleDecision) -> Result<RuleConditions,
             let subject = patterns.last().cloned().unwrap_or_default();
             RuleConditions { lines: vec![("command", toml_texts(&patterns))], subject }
         }
-        None => of_tool(act, &act.paths, &act.hosts),
+        None => tool_conditions(act, &act.paths, &act.hosts),
     };
     let conditions = conditions.in_project(act);
     if conditions.lines.iter().any(|(_, value)| value.contains(HIDDEN)) {
@@ -111,7 +111,7 @@ pub(crate) fn similar_conditions(act: &Act) -> Vec<RuleConditions> {
         }
         return all;
     }
-    if matches!(act.class, Class::Read | Class::Write) && act.paths.len() == 1 {
+    if matches!(act.class, ActClass::Read | ActClass::Write) && act.paths.len() == 1 {
         let folder = act.paths[0].rsplit_once('/').map(|(folder, _)| folder).unwrap_or_default();
         let inside = folder.strip_prefix(&*act.project).and_then(|rest| rest.strip_prefix('/'));
         let wider = match inside {
@@ -119,7 +119,9 @@ pub(crate) fn similar_conditions(act: &Act) -> Vec<RuleConditions> {
             None if folder == act.project => vec!["**".to_owned()],
             None => Vec::new(),
         };
-        all.extend(wider.into_iter().map(|path| of_tool(act, &[path], &[]).in_project(act)));
+        all.extend(
+            wider.into_iter().map(|path| tool_conditions(act, &[path], &[]).in_project(act)),
+        );
     }
     if act.kind == ToolKind::Mcp {
         let lines = vec![("tool", toml_texts(std::slice::from_ref(&act.tool)))];
@@ -128,7 +130,7 @@ pub(crate) fn similar_conditions(act: &Act) -> Vec<RuleConditions> {
     all
 }
 
-fn of_tool(act: &Act, paths: &[String], hosts: &[String]) -> RuleConditions {
+fn tool_conditions(act: &Act, paths: &[String], hosts: &[String]) -> RuleConditions {
     let mut lines = vec![("tool", toml_texts(std::slice::from_ref(&act.tool)))];
     let mut subject = act.tool.clone();
     for (key, values) in [("path", paths), ("host", hosts)] {

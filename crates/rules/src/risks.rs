@@ -10,9 +10,9 @@ use std::sync::LazyLock;
 
 use callgate_wire::desk::{RiskKind, RiskNote};
 
-use crate::act::{Act, Class};
+use crate::act::{Act, ActClass};
 use crate::certain::CertainReading;
-use crate::guard::Guarded;
+use crate::guard::GuardedSet;
 use crate::place::is_in;
 use crate::rule::command::CommandPattern;
 use crate::steps;
@@ -45,7 +45,7 @@ fn parse_pattern_list(list: &str) -> Vec<CommandPattern> {
 
 /// Returns what is unusual about a call: that it leaves its project, uses the network, deletes
 /// something, touches what is guarded, or was not understood. Each kind occurs at most once.
-pub fn find_risks(act: &Act, guarded: &Guarded) -> Vec<RiskNote> {
+pub fn find_risks(act: &Act, guarded: &GuardedSet) -> Vec<RiskNote> {
     let find = || {
         let reading = CertainReading::from_act(act);
         let could_touch = guarded.touches(act);
@@ -98,8 +98,8 @@ fn is_cluster_with(word: &str, letter: char) -> bool {
 }
 
 /// Returns what cannot be excluded: that a call runs anything, or touches what is guarded.
-fn find_unclear_part(act: &Act, guarded: &Guarded, could_touch: bool) -> Option<String> {
-    if let Some(form) = act.runs.anything.filter(|_| act.class == Class::Run) {
+fn find_unclear_part(act: &Act, guarded: &GuardedSet, could_touch: bool) -> Option<String> {
+    if let Some(form) = act.runs.anything.filter(|_| act.class == ActClass::Run) {
         return Some(format!("it has {form}, and could run anything"));
     }
     let could_touch = could_touch

@@ -13,8 +13,8 @@ pub use callgate_wire::desk::RuleDecision;
 use callgate_wire::approval::AllowDemands;
 use callgate_wire::tool_act::ToolKind;
 
-use crate::act::{Act, Class};
-use crate::glob::{Lean, can_meet, literal_toks, name_pattern};
+use crate::act::{Act, ActClass};
+use crate::glob::{ComparisonBias, can_meet, literal_toks, name_pattern};
 use crate::moment::{HourSpan, Moment, RuleEnd, Weekdays, is_within};
 use crate::place::is_in;
 use crate::shell::ShellCommand;
@@ -34,7 +34,7 @@ impl NamePattern {
         Self { text: text.into() }
     }
 
-    pub(crate) fn fits(&self, name: &str, lean: Lean) -> bool {
+    pub(crate) fn fits(&self, name: &str, lean: ComparisonBias) -> bool {
         // Most names differ, and no pattern has to be built to see that.
         let is_plain = self.text.is_ascii() && !self.text.contains(['*', '?']);
         if is_plain && !name.eq_ignore_ascii_case(&self.text) && name.is_ascii() {
@@ -73,7 +73,7 @@ pub struct Rule {
     pub(crate) tool: Option<Vec<NamePattern>>,
     /// Words of the tool's name.
     pub(crate) verb: Option<Vec<NamePattern>>,
-    pub(crate) class: Option<Vec<Class>>,
+    pub(crate) class: Option<Vec<ActClass>>,
     pub(crate) command: Option<Vec<CommandPattern>>,
     /// The options that may follow a command that ends in `*`.
     pub(crate) options: Option<Vec<NamePattern>>,
@@ -111,8 +111,12 @@ impl Rule {
         self.until.is_some_and(|until| until.is_over(moment))
     }
 
-    fn lean(&self) -> Lean {
-        if self.decision == RuleDecision::Allow { Lean::Strict } else { Lean::Generous }
+    fn lean(&self) -> ComparisonBias {
+        if self.decision == RuleDecision::Allow {
+            ComparisonBias::Strict
+        } else {
+            ComparisonBias::Generous
+        }
     }
 
     /// Checks what every kind of rule requires: who, where, when and by which tool.
@@ -142,7 +146,7 @@ impl Rule {
         if misses(&self.agent, &act.agent) {
             return Err(format!("the agent is {}", act.agent));
         }
-        let is_other = |classes: &Vec<Class>| !classes.contains(&act.class);
+        let is_other = |classes: &Vec<ActClass>| !classes.contains(&act.class);
         if self.class.as_ref().is_some_and(is_other) && !self.is_about_written(act) {
             return Err(format!("the class is {}", act.class));
         }
@@ -165,8 +169,9 @@ impl Rule {
     /// Returns true if the rule is about writing and the act is a command that writes: then its
     /// paths are those that the command writes.
     fn is_about_written(&self, act: &Act) -> bool {
-        let is_written =
-            |classes: &Vec<Class>| classes.contains(&Class::Write) && !classes.contains(&act.class);
+        let is_written = |classes: &Vec<ActClass>| {
+            classes.contains(&ActClass::Write) && !classes.contains(&act.class)
+        };
         self.decision != RuleDecision::Allow
             && !act.written.is_empty()
             && self.class.as_ref().is_some_and(is_written)
@@ -285,8 +290,9 @@ impl Rule {
             }
         }
         if let Some(patterns) = &self.project {
-            let holds =
-                |folder: &String| patterns.iter().any(|p| p.holds(folder, act, Lean::Strict));
+            let holds = |folder: &String| {
+                patterns.iter().any(|p| p.holds(folder, act, ComparisonBias::Strict))
+            };
             // The folders of the command count, because the line may have left that of the agent by
             // `cd`.
             let leads = command.folders.iter().flat_map(|folder| act.targets_of(folder));

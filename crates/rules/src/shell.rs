@@ -36,7 +36,7 @@ pub use word::{ShellWord, ValueChange, WordExpansion, WordPiece};
 
 use std::ops::Range;
 
-use crate::glob::Tok;
+use crate::glob::PatternToken;
 use crate::place::BaseFolders;
 use crate::steps;
 
@@ -89,7 +89,7 @@ pub struct ShellCommand {
     /// The folders in which it may run, more than one after a `cd`; all are absolute.
     pub folders: Vec<String>,
     /// Patterns of other folders in which it may run.
-    pub(crate) other_folders: Vec<Vec<Tok>>,
+    pub(crate) other_folders: Vec<Vec<PatternToken>>,
     /// The regions of the line in which it is, the outermost first.
     pub(crate) regions: Vec<u32>,
     /// How deep the list is to which it belongs.

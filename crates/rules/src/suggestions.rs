@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use crate::act::Act;
 use crate::disk::NoLinks;
 use crate::file::RuleFile;
-use crate::guard::Guarded;
+use crate::guard::GuardedSet;
 use crate::judge::judge_act;
 use crate::moment::Moment;
 use crate::policy::Policy;
@@ -51,7 +51,7 @@ struct TriedRule {
 /// returned false.
 pub fn suggest_rules(
     policy: &Policy,
-    guarded: &Guarded,
+    guarded: &GuardedSet,
     calls: &[DecidedCall],
     now: &Moment,
     go_on: &dyn Fn(usize, usize) -> bool,
@@ -72,7 +72,7 @@ pub fn suggest_rules(
 
 struct JudgedCalls<'a> {
     policy: &'a Policy,
-    guarded: &'a Guarded,
+    guarded: &'a GuardedSet,
     calls: &'a [DecidedCall],
     now: &'a Moment,
 }

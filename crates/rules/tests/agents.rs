@@ -1,7 +1,7 @@
 //! The starter rules and the guard hold for every agent, under its own names of tools and files.
 
 use callgate_rules::{
-    Act, Guarded, Moment, NoLinks, Policy, RuleDecision, RuleFile, SELF_TEST_COMMAND, Trust,
+    Act, GuardedSet, Moment, NoLinks, Policy, RuleDecision, RuleFile, SELF_TEST_COMMAND, Trust,
     UnclearCommands, judge_act,
 };
 use callgate_wire::hook::agents::AGENTS;
@@ -15,7 +15,7 @@ const PROJECT: &str = "/home/ada/engine";
 fn policy() -> Policy {
     let file = RuleFile::from_toml("rules.toml", STARTER, Trust::User);
     assert!(!file.has_errors(), "{:?}", file.problems);
-    Policy::new(Guarded::new(HOME)).with_file(&file, None).with_unclear(UnclearCommands::Ask)
+    Policy::new(GuardedSet::new(HOME)).with_file(&file, None).with_unclear(UnclearCommands::Ask)
 }
 
 /// How an agent gives a command to this tool.
@@ -58,7 +58,7 @@ fn the_starter_tests_hold_under_every_name_of_a_shell() {
         };
         shells += 1;
         let (before, after) = (format!(" {SELF_TEST_COMMAND} "), format!("{SELF_TEST_COMMAND}s"));
-        let no_rules = Policy::new(Guarded::new(HOME));
+        let no_rules = Policy::new(GuardedSet::new(HOME));
         let test_itself = |line: &str| decide(&no_rules, agent, tool, &command(tool, line));
         assert_eq!(test_itself(&before), RuleDecision::Deny, "{agent} {tool}");
         assert_ne!(test_itself(&after), RuleDecision::Deny, "{agent} {tool}");
@@ -94,7 +94,7 @@ fn secrets_are_denied_under_every_name_of_a_file_tool() {
 /// agents let a project's file replace the user's.
 #[test]
 fn the_settings_of_every_agent_are_guarded() {
-    let guarded = Guarded::new(HOME);
+    let guarded = GuardedSet::new(HOME);
     for agent in AGENTS {
         let place = &agent.settings;
         let own = place.files.iter().map(|file| format!("{HOME}/{}/{file}", place.folder));

@@ -9,7 +9,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use callgate_rules::{
-    Act, Disk, DiskEntry, Guarded, Moment, Policy, RuleDecision, RuleFile, Trust, judge_act,
+    Act, Disk, DiskEntry, GuardedSet, Moment, Policy, RuleDecision, RuleFile, Trust, judge_act,
 };
 use callgate_testkit::leaks::{peak_kib, resident_kib};
 use serde_json::{Value, json};
@@ -49,7 +49,7 @@ fn policy() -> Policy {
     }
     let file = RuleFile::from_toml("rules.toml", &rules, Trust::User);
     assert!(!file.has_errors(), "{:?}", file.problems);
-    Policy::new(Guarded::new(HOME)).with_file(&file, None)
+    Policy::new(GuardedSet::new(HOME)).with_file(&file, None)
 }
 
 /// A text of the whole length, made of one piece.

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed step is a failed test")]
 
 use callgate_rules::{
-    Act, Guarded, Moment, NoLinks, Policy, RuleDecision, RuleFile, Trust, judge_act, run_tests,
+    Act, GuardedSet, Moment, NoLinks, Policy, RuleDecision, RuleFile, Trust, judge_act, run_tests,
 };
 use serde_json::json;
 
@@ -28,7 +28,7 @@ fn the_examples_are_rules_and_their_tests_pass() {
     for block in blocks {
         let file = RuleFile::from_toml("guide", block, Trust::User);
         assert_eq!(file.problems, []);
-        let policy = Policy::new(Guarded::new(HOME)).with_file(&file, None);
+        let policy = Policy::new(GuardedSet::new(HOME)).with_file(&file, None);
         for result in run_tests(&policy, &file.tests, HOME, PROJECT, &Moment::from_unix_ms(0, 0)) {
             assert!(result.is_passed(), "{}: {}", result.test.name, result.verdict.because);
         }
@@ -51,7 +51,7 @@ fn the_table_of_patterns_is_true() {
         let text = format!("[[rule]]\nname = \"x\"\ndecide = \"allow\"\ncommand = \"{pattern}\"");
         let file = RuleFile::from_toml("guide", &text, Trust::User);
         assert!(!file.has_errors(), "{pattern}");
-        let policy = Policy::new(Guarded::new(HOME)).with_file(&file, None);
+        let policy = Policy::new(GuardedSet::new(HOME)).with_file(&file, None);
         for command in spelled(cells[3]) {
             let input = json!({ "command": command }).to_string();
             let act = Act::from_call("Bash", &input, PROJECT, "claude", HOME);

@@ -4,8 +4,8 @@
 //! reader was measured with them.
 
 use callgate_rules::{
-    Act, Guarded, Moment, NoLinks, Policy, RuleFile, Trust, UnclearCommands, Verdict, find_risks,
-    judge_act,
+    Act, GuardedSet, Moment, NoLinks, Policy, RuleFile, Trust, UnclearCommands, Verdict,
+    find_risks, judge_act,
 };
 use callgate_wire::desk::RiskKind;
 use serde_json::json;
@@ -21,7 +21,9 @@ const MOST_UNCLEAR: usize = 20;
 fn policy(rules: &str) -> Policy {
     let file = RuleFile::from_toml("rules.toml", rules, Trust::User);
     assert!(!file.has_errors(), "{:?}", file.problems);
-    Policy::new(Guarded::new("/home/ada")).with_file(&file, None).with_unclear(UnclearCommands::Ask)
+    Policy::new(GuardedSet::new("/home/ada"))
+        .with_file(&file, None)
+        .with_unclear(UnclearCommands::Ask)
 }
 
 fn verdict(policy: &Policy, line: &str) -> Verdict {
@@ -57,7 +59,7 @@ fn few_ordinary_commands_are_not_understood() {
 /// What a person reads about an ordinary line is true, and nothing of what is true is missing.
 #[test]
 fn the_risks_of_ordinary_commands_are_true() {
-    let guarded = Guarded::new("/home/ada");
+    let guarded = GuardedSet::new("/home/ada");
     let (mut found, mut unclear) = (Vec::new(), 0);
     for line in LINES.lines() {
         let input = json!({ "command": line }).to_string();

@@ -1,7 +1,7 @@
 //! Values are followed where they can be known, and what is not known is asked about.
 
 use callgate_rules::{
-    Act, Guarded, Moment, NoLinks, Policy, RuleDecision, RuleFile, Trust, Verdict, judge_act,
+    Act, GuardedSet, Moment, NoLinks, Policy, RuleDecision, RuleFile, Trust, Verdict, judge_act,
 };
 use serde_json::json;
 
@@ -14,7 +14,7 @@ path = "~/.ssh"
 
 fn decide(line: &str) -> Verdict {
     let file = RuleFile::from_toml("rules.toml", RULES, Trust::User);
-    let policy = Policy::new(Guarded::new("/home/ada")).with_file(&file, None);
+    let policy = Policy::new(GuardedSet::new("/home/ada")).with_file(&file, None);
     let input = json!({ "command": line }).to_string();
     let act = Act::from_call("Bash", &input, "/home/ada/engine", "claude", "/home/ada");
     judge_act(&policy, &act, &NoLinks, &Moment::from_unix_ms(0, 0))

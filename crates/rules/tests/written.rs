@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
 use callgate_rules::{
-    Act, Guarded, Moment, NoLinks, Policy, RuleDecision, RuleFile, Trust, Verdict, judge_act,
+    Act, GuardedSet, Moment, NoLinks, Policy, RuleDecision, RuleFile, Trust, Verdict, judge_act,
 };
 use serde_json::json;
 
@@ -23,7 +23,7 @@ command = "*"
 fn decide(rules: &str, command: &str) -> Verdict {
     let file = RuleFile::from_toml("rules.toml", rules, Trust::User);
     assert!(!file.has_errors(), "{:?}", file.problems);
-    let policy = Policy::new(Guarded::new("/home/ada")).with_file(&file, None);
+    let policy = Policy::new(GuardedSet::new("/home/ada")).with_file(&file, None);
     let input = json!({ "command": command }).to_string();
     let act = Act::from_call("Bash", &input, "/home/ada/engine", "claude", "/home/ada");
     judge_act(&policy, &act, &NoLinks, &Moment::from_unix_ms(0, 0))

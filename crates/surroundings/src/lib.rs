@@ -11,7 +11,7 @@ use std::rc::Rc;
 use callgate_approval::daemon::Warn;
 use callgate_link::text_file::read_text_file;
 use callgate_policy::{LiveRules, RuleSurroundings};
-use callgate_rules::Guarded;
+use callgate_rules::GuardedSet;
 use callgate_settings::{Config, Surroundings};
 use jiff::tz::TimeZone;
 
@@ -35,7 +35,7 @@ pub fn rule_surroundings() -> RuleSurroundings {
 }
 
 /// Returns what no rule can allow an agent to touch.
-pub fn build_guarded(config: &Config) -> Guarded {
+pub fn build_guarded(config: &Config) -> GuardedSet {
     let program = env::current_exe().ok();
     callgate_policy::build_guarded(config, &process_surroundings(), program.as_deref())
 }

@@ -179,7 +179,7 @@ impl LedgerPart {
 
 /// Divides the parts that are chains into rounds in which no chain occurs twice.
 /// A part can be planned only once those of its chain before it are written.
-pub(crate) fn rounds_of(
+pub(crate) fn divide_into_rounds(
     parts: &[LedgerPart],
     checked: &[Result<ChainHead, TeamStoreError>],
 ) -> Vec<Vec<usize>> {

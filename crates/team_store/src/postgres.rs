@@ -22,7 +22,8 @@ use tokio::runtime::Runtime;
 use tokio::time::Instant;
 
 use crate::audit::{
-    AuditChain, AuditChainReport, AuditLabels, AuditRecord, LedgerPart, rounds_of, sql_number,
+    AuditChain, AuditChainReport, AuditLabels, AuditRecord, LedgerPart, divide_into_rounds,
+    sql_number,
 };
 use crate::audit_query::AuditFilter;
 use crate::document::{DocumentEdit, DocumentKind, EditReceipt, ROLES, TeamDocument};
@@ -161,7 +162,7 @@ impl PostgresTeamStore {
     }
 
     /// Fails if the roles have another version than this.
-    fn check_roles(&mut self, version: u64) -> TeamResult<()> {
+    fn check_roles_version(&mut self, version: u64) -> TeamResult<()> {
         let roles = self.find_document(DocumentKind::Policy, ROLES)?;
         let is_same = roles.map_or(0, |roles| roles.version) == version;
         if is_same { Ok(()) } else { Err(TeamStoreError::OtherRoles) }
@@ -229,7 +230,7 @@ impl TeamStore for PostgresTeamStore {
         // The roles are compared, because the statement does not say whether a member or their
         // version did not fit.
         if matches!(receipt, AnswerReceipt::NoMember(_)) {
-            self.check_roles(answer.roles)?;
+            self.check_roles_version(answer.roles)?;
         }
         Ok(receipt)
     }
@@ -267,7 +268,7 @@ impl TeamStore for PostgresTeamStore {
                 let is_noted =
                     found.as_ref().is_none_or(|found| found.first_allow.as_ref() == Some(first));
                 if !is_noted && first.member.is_some() {
-                    self.check_roles(*roles)?;
+                    self.check_roles_version(*roles)?;
                 }
                 Ok(found)
             }
@@ -344,7 +345,7 @@ impl TeamStore for PostgresTeamStore {
 
     fn copy_ledgers(&mut self, parts: &[LedgerPart]) -> TeamResult<Vec<TeamResult<ChainHead>>> {
         let mut results: Vec<_> = parts.iter().map(LedgerPart::check).collect();
-        for round in rounds_of(parts, &results) {
+        for round in divide_into_rounds(parts, &results) {
             let sent: Vec<&LedgerPart> = round.iter().map(|at| &parts[*at]).collect();
             let copied = self.run(async |session| audit_rows::copy_ledgers(session, &sent).await);
             round.iter().zip(copied?).for_each(|(at, result)| results[*at] = result);

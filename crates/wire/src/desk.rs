@@ -50,7 +50,7 @@ pub use segment::{CommandSegment, SegmentStyle};
 pub use session_view::SessionView;
 pub use settings::{SettingAccess, SettingView, SettingsView};
 pub use status::{
-    ConnectedRelay, DeskStatus, NamedLink, PhoneStatus, Reach, RemoteState, RemoteView,
+    ConnectedRelay, DeskReach, DeskStatus, NamedLink, PhoneStatus, RemoteState, RemoteView,
     TeamLineView, ViewerCount,
 };
 pub use todo_item::{TodoItem, TodoStatus};

@@ -22,7 +22,7 @@ use crate::approval::{
 use crate::raw::{InexactJson, Json, MOST_LEVELS, Members, NotJson, check_exact, json_string};
 use crate::tool_act::ToolKind;
 
-use agents::{AgentEvent, AnswerAbilities, EditAbility, InputForm};
+use agents::{AnswerAbilities, EditAbility, HookEventProfile, InputForm};
 
 pub use agents::AgentProfile;
 pub use answer::{call_refusal, render_response, settings_refusal};
@@ -100,7 +100,7 @@ pub struct AgentHookInput<'a> {
     text: &'a str,
     agent: &'static AgentProfile,
     /// What the agent accepts at the event, and how it is answered.
-    known: &'static AgentEvent,
+    known: &'static HookEventProfile,
     /// The members, under the names of Claude Code.
     members: Members<'a>,
 }
@@ -151,7 +151,7 @@ impl<'a> AgentHookInput<'a> {
         let mut events = named.filter_map(|(_, name)| Some(agent.event(&name.string()?)));
         let first = events.next().ok_or(NotHookInput::Missing(event))?;
         // Of two names, the one counts at which the agent waits for an answer.
-        let decides = |known: &&AgentEvent| known.event.decides();
+        let decides = |known: &&HookEventProfile| known.event.decides();
         let known = if decides(&first) { first } else { events.find(decides).unwrap_or(first) };
         Ok(Self { text, agent, known, members })
     }
@@ -182,7 +182,7 @@ impl<'a> AgentHookInput<'a> {
         self.agent
     }
 
-    pub fn known_event(&self) -> &'static AgentEvent {
+    pub fn known_event(&self) -> &'static HookEventProfile {
         self.known
     }
 

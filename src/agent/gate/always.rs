@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::sync::Mutex;
 
 use callgate_link::sync::lock;
-use callgate_rules::{Act, Class};
+use callgate_rules::{Act, ActClass};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
@@ -38,10 +38,10 @@ impl RepeatableAct {
         let (what, words) = match (act.class, places, &act.command) {
             // Nothing else can be allowed, because an act on several places, or on one that is not
             // sure, could be another one next time.
-            (Class::Read | Class::Write, [place], _) if act.doubt_reason().is_none() => {
+            (ActClass::Read | ActClass::Write, [place], _) if act.doubt_reason().is_none() => {
                 (ActSubject::Place(place.clone()), place.clone())
             }
-            (Class::Run, _, Some(command)) => {
+            (ActClass::Run, _, Some(command)) => {
                 // The whole input is compared, because it may have a folder or a time limit beside
                 // the command.
                 (ActSubject::Input(serde_json::from_str(input).ok()?), command.clone())

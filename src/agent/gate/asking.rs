@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use callgate_approval::asker::{Asker, AskerSettings, NoAnswer, Unwanted};
+use callgate_approval::asker::{Asker, AskerCancellation, AskerSettings, NoAnswer};
 use callgate_approval::daemon::Warn;
 use callgate_wire::approval::{ApprovalRequest, ApprovalResponse, Decision, RequestId};
 use serde_json::value::RawValue;
@@ -75,7 +75,7 @@ pub(super) async fn ask_question(asking: QuestionToAsk, posted: PostedQuestion) 
         let (gone, wanted) = io::pipe()?;
         let (answer_in, answer) = oneshot::channel();
         thread::Builder::new().name("ask".to_owned()).spawn(move || {
-            let unwanted = Unwanted::default().when_closed(gone.as_fd());
+            let unwanted = AskerCancellation::default().when_closed(gone.as_fd());
             // If nobody waits any more, the answer is dropped.
             answer_in.send(asking.ask_and_wait(may_press, &unwanted)).ok();
         })?;
@@ -100,7 +100,7 @@ fn denied_outcome(text: String) -> AskOutcome {
 }
 
 impl QuestionToAsk {
-    fn ask_and_wait(self, may_press: bool, unwanted: &Unwanted<'_>) -> AskOutcome {
+    fn ask_and_wait(self, may_press: bool, unwanted: &AskerCancellation<'_>) -> AskOutcome {
         let Self { settings, mut request, board, watched, warn } = self;
         if let Some(context) = request.context.as_mut().filter(|_| may_press) {
             // Otherwise a desk that reaches nobody itself would send the question back at once.

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Waker};
 use std::time::Duration;
 
-use callgate_approval::channel::{ChannelOrder, News, Person, PersonPlace, ReplyTo};
+use callgate_approval::channel::{ChannelOrder, ChannelReport, Person, PersonPlace, ReplyTo};
 use callgate_approval::daemon::{Claim, Daemon, DaemonOptions, Warn};
 use callgate_approval::desk::{Authority, DeskSettings, Ruling, Unattended};
 use callgate_link::sync::lock;
@@ -129,7 +129,7 @@ impl InsideDesk {
         // Before the press is sent, so that its result finds somebody.
         *lock(&self.told) = Some(told);
         let who = Person::new(PersonPlace::Terminal, FRONT_END);
-        let news = News::Pressed {
+        let news = ChannelReport::Pressed {
             who,
             question,
             press,

@@ -82,7 +82,7 @@ const SETTINGS: [ModeSetting; 13] = [
 ];
 
 /// Returns the mode in which an agent other than Claude Code and Codex starts.
-pub(super) fn of_other(agent: CodingAgent, around: &Surroundings) -> StartingMode {
+pub(super) fn find_other_mode(agent: CodingAgent, around: &Surroundings) -> StartingMode {
     let Some(setting) = SETTINGS.iter().find(|setting| setting.agent == agent.word) else {
         return StartingMode { agent, name: String::new(), file: None, asks: None };
     };

@@ -14,7 +14,7 @@ fn told(version: &str, socket: &str) -> String {
         head: 9,
         socket: socket.replace("OURS", &config.socket.value.display().to_string()),
         database: config.database.display().to_string(),
-        reach: Reach { terminal: true, ..Reach::default() },
+        reach: DeskReach { terminal: true, ..DeskReach::default() },
         is_relay: false,
         relays: Vec::new(),
         team: None,

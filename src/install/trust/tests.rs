@@ -14,7 +14,7 @@ fn hashes_are_those_that_codex_computes() {
         "command":"/usr/bin/callgate-hook --agent codex","timeout":4260}]}],
         "SessionEnd":[{"hooks":[{"type":"command","command":"beep"}]},{"matcher":"*",
         "hooks":[{"type":"command","command":"/usr/bin/callgate-hook","timeout":3}]}]}}"#;
-    let ours = of_ours(text, "/h/hooks.json").unwrap();
+    let ours = find_trusted_hooks(text, "/h/hooks.json").unwrap();
     let keys: Vec<&str> = ours.iter().map(|it| it.key.as_str()).collect();
     assert_eq!(keys, ["/h/hooks.json:pre_tool_use:0:0", "/h/hooks.json:session_end:1:0"]);
     assert_eq!(

@@ -92,7 +92,7 @@ impl StreamableHttpClient for BoundedHttpClient {
         if let Some(session) = &session_id {
             request = request.header(SESSION_HEADER, &**session);
         }
-        let post = Posted { message, has_session: session_id.is_some() };
+        let post = PostedMessage { message, has_session: session_id.is_some() };
         post.read_response(self.send(request).await?).await
     }
 
@@ -187,12 +187,12 @@ fn with_headers(request: RequestBuilder, headers: CustomHeaders) -> RequestBuild
 }
 
 /// A message on its way to the server.
-struct Posted {
+struct PostedMessage {
     message: ClientJsonRpcMessage,
     has_session: bool,
 }
 
-impl Posted {
+impl PostedMessage {
     async fn read_response(&self, response: Response) -> HttpResult<StreamableHttpPostResponse> {
         let status = response.status();
         if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {

@@ -35,7 +35,7 @@ use crate::history::{HeldConversation, MessageFragments, Reservation};
 use crate::message::{ChatMessage, StoredToolResult};
 use crate::turn::{FinishedCall, StopReason, Turn, TurnAction, TurnLimits};
 use meter::UsageMeter;
-use tool_tasks::end_of_tool;
+use tool_tasks::finish_tool;
 
 /// After so long without an event, the front end is notified that the turn is still running. Front
 /// ends give up after 60 seconds.
@@ -198,7 +198,7 @@ impl<'a> TurnDriver<'a> {
                 }
             }
             if let Err(failure) = self.show().await {
-                self.turn.unkept_for(failure, &mut todo);
+                self.turn.end_unstored(failure, &mut todo);
                 continue;
             }
             if has_answer {
@@ -247,7 +247,7 @@ impl<'a> TurnDriver<'a> {
             biased;
             reason = wait_for_halt(&mut self.halt) => DriverEvent::Halted(reason),
             Some(ran) = self.uses.join_next_with_id(), if !self.uses.is_empty() => {
-                end_of_tool(&mut self.running, &mut self.drafts, ran)
+                finish_tool(&mut self.running, &mut self.drafts, ran)
             }
             answered = async {
                 let Some(answer) = answer else { return std::future::pending().await };
@@ -284,7 +284,7 @@ impl<'a> TurnDriver<'a> {
                 step => self.carry_out(step, &mut later).await,
             };
             if let Err(failure) = done {
-                self.turn.unkept_for(failure, todo);
+                self.turn.end_unstored(failure, todo);
                 return None;
             }
         }

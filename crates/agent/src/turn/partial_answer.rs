@@ -40,7 +40,7 @@ impl PartialAnswer {
     }
 
     /// Returns true if it holds nothing that the model could continue from.
-    pub(super) fn is_silent(&self) -> bool {
+    pub(super) fn has_nothing_to_continue(&self) -> bool {
         self.blocks.iter().all(|block| match block {
             Block::Text { text } => text.trim().is_empty(),
             Block::ToolUse { .. } => false,

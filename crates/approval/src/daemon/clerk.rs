@@ -21,7 +21,7 @@ use super::letter::{HandledAtOnce, Letter, LetterQueue};
 use super::pulse::DaemonPulse;
 use super::viewers::Viewers;
 use crate::channel::ChannelOrder;
-use crate::desk::{Desk, DeskInput, DeskOutput, DeskStep, Now};
+use crate::desk::{Desk, DeskInput, DeskOutput, DeskStep, DeskTime};
 
 /// The most inputs that are recorded together.
 const BATCH: usize = 256;
@@ -159,7 +159,7 @@ impl Clerk {
 
     /// Passes an input to the desk. If an entry about it is longer than the ledger takes, it alone
     /// is refused: its question is not decided, and all others go on.
-    fn handle_input(&mut self, now: Now, input: DeskInput) -> DeskStep {
+    fn handle_input(&mut self, now: DeskTime, input: DeskInput) -> DeskStep {
         let mut step = self.desk.handle(now, input);
         let is_too_long = |draft: &EntryDraft| draft.body.len() > LONGEST_BODY;
         if !step.records.iter().any(is_too_long) {
@@ -187,7 +187,7 @@ impl Clerk {
 
     /// Takes up the links and the members of the team that other processes have changed. It is done
     /// before the inputs that depend on them, and before anything that is not recorded yet.
-    fn read_links(&mut self, now: Now) -> DeskStep {
+    fn read_links(&mut self, now: DeskTime) -> DeskStep {
         match self.store.chained_links() {
             Ok(links) => self.desk.handle(now, DeskInput::LinksRead(links)),
             Err(error) => {
@@ -269,8 +269,8 @@ impl Clerk {
         Ok(entries.last().map(|last| last.seq))
     }
 
-    fn now(&self) -> Now {
-        Now { mono: self.started.elapsed(), wall_ms: now_ms() }
+    fn now(&self) -> DeskTime {
+        DeskTime { mono: self.started.elapsed(), wall_ms: now_ms() }
     }
 }
 

@@ -7,7 +7,7 @@ use tokio::sync::mpsc;
 use super::letter::{Letter, LetterBox};
 use super::pulse::DaemonPulse;
 use super::{QUEUE, Warn};
-use crate::channel::{ChannelOrder, News};
+use crate::channel::{ChannelOrder, ChannelReport};
 use crate::desk::DeskInput;
 use crate::telegram::{self, TelegramReport};
 
@@ -37,7 +37,7 @@ impl PhoneForwarder {
         while let Some(report) = reports.recv().await {
             match report {
                 TelegramReport::Heard { news, taken } => {
-                    if let News::Broken { why } = &news {
+                    if let ChannelReport::Broken { why } = &news {
                         self.report_trouble(why);
                     }
                     let letter = Letter { input: DeskInput::News(news), recorded: taken };

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use callgate_link::sync::lock;
-use callgate_wire::desk::{ConnectedRelay, DeskStatus, PhoneStatus, Reach, ViewerCount};
+use callgate_wire::desk::{ConnectedRelay, DeskReach, DeskStatus, PhoneStatus, ViewerCount};
 
 use super::remote_board::RemoteBoard;
 
@@ -76,7 +76,7 @@ impl DaemonPulse {
             head,
             socket: self.socket.display().to_string(),
             database: self.database.display().to_string(),
-            reach: Reach {
+            reach: DeskReach {
                 terminal: self.has_terminal,
                 telegram: lock(&self.phones).clone(),
                 viewers,

@@ -10,8 +10,8 @@ use callgate_wire::ledger::{ClosedHow, LedgerEvent, NoMembers, QuestionRefused, 
 
 use super::digest::CallDigest;
 use super::question::{DecisionDetails, DeskDecision, PendingQuestion, Ruling, question_patience};
-use super::room::size_of;
-use super::{AskerId, Desk, DeskOutput, DeskStep, Now, record};
+use super::room::request_size;
+use super::{AskerId, Desk, DeskOutput, DeskStep, DeskTime, record};
 use crate::card::Card;
 use crate::channel::{ChannelOrder, CopyPart, QuestionCopy};
 
@@ -96,7 +96,7 @@ impl Desk {
         if is_kept {
             step.keep_value(record::input_key(&id), input.shown().to_owned());
         }
-        let (size, deadline) = (size_of(&request), step.now.mono + patience);
+        let (size, deadline) = (request_size(&request), step.now.mono + patience);
         let new = PendingQuestion::new(card, digest, deadline, &request);
         let open = PendingQuestion {
             request: Some(request),
@@ -152,11 +152,11 @@ impl Desk {
     }
 
     /// Returns true if there is a chat that is not muted.
-    fn has_phones(&self, now: Now) -> bool {
+    fn has_phones(&self, now: DeskTime) -> bool {
         self.settings.phones && self.listening_chats(now).next().is_some()
     }
 
-    pub(super) fn listening_chats(&self, now: Now) -> impl Iterator<Item = i64> {
+    pub(super) fn listening_chats(&self, now: DeskTime) -> impl Iterator<Item = i64> {
         let is_muted = move |chat: &i64| self.muted.get(chat).is_some_and(|at| *at > now.wall_ms);
         self.authority.chats.iter().copied().filter(move |chat| !is_muted(chat))
     }
@@ -226,7 +226,7 @@ impl Desk {
 
     /// Notes how many viewers may press. When the last one leaves, it has a moment to come back: a
     /// page that is loaded again leaves, too.
-    pub(super) fn set_viewer_count(&mut self, now: Now, count: usize) {
+    pub(super) fn set_viewer_count(&mut self, now: DeskTime, count: usize) {
         let has_left = self.viewers > 0 && count == 0;
         self.viewers = count;
         if has_left {
@@ -299,7 +299,7 @@ impl Desk {
         let id = request.request_id.clone();
         let Some(open) = self.open.get_mut(&id) else { return };
         step.record_for_question(&id, &LedgerEvent::Returned(NoMembers {}));
-        open.size = size_of(&request);
+        open.size = request_size(&request);
         // It was not counted while only the ledger had the question.
         self.bytes += open.size;
         // The card was restored from the ledger, which may have only a part of the input.

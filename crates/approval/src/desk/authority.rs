@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use callgate_wire::desk::HiddenText;
 
-use super::Now;
+use super::DeskTime;
 use crate::channel::{Person, PersonPlace};
 use crate::viewer_token::token_identity;
 
@@ -101,7 +101,7 @@ impl Default for StrangerQuota {
 
 impl StrangerQuota {
     /// Returns true if one more act is recorded.
-    pub(super) fn try_take_act(&mut self, now: Now) -> bool {
+    pub(super) fn try_take_act(&mut self, now: DeskTime) -> bool {
         if now.wall_ms.saturating_sub(self.since_ms) >= PER_MS {
             (self.left, self.since_ms) = (MOST_STRANGERS, now.wall_ms);
         }

@@ -22,10 +22,10 @@ pub(super) const MOST: usize = 4_096;
 #[derive(Debug, Default)]
 pub(super) struct CallMemory {
     /// Decisions of people at a check, for the question that may follow about the same call.
-    pub(super) answers: Expiring<CheckAnswer>,
-    pub(super) denials: Expiring<String>,
+    pub(super) answers: ExpiringMap<CheckAnswer>,
+    pub(super) denials: ExpiringMap<String>,
     /// Calls that the agent has blocked and that a person lets through once.
-    pub(super) grants: Expiring<Grant>,
+    pub(super) grants: ExpiringMap<Grant>,
 }
 
 #[derive(Debug)]
@@ -98,19 +98,19 @@ impl CallMemory {
 
 /// Values by digest, each with the time at which it expires.
 #[derive(Debug)]
-pub(super) struct Expiring<T> {
+pub(super) struct ExpiringMap<T> {
     pub(super) entries: HashMap<CallDigest, (Duration, T)>,
     /// The digests in the order of insertion; some may be gone already.
     order: VecDeque<(Duration, CallDigest)>,
 }
 
-impl<T> Default for Expiring<T> {
+impl<T> Default for ExpiringMap<T> {
     fn default() -> Self {
         Self { entries: HashMap::new(), order: VecDeque::new() }
     }
 }
 
-impl<T> Expiring<T> {
+impl<T> ExpiringMap<T> {
     pub(super) fn insert(&mut self, until: Duration, key: CallDigest, value: T) {
         self.entries.insert(key, (until, value));
         self.order.push_back((until, key));

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use callgate_wire::approval::{Action, Press, RequestId};
 
-use super::{Desk, Now};
+use super::{Desk, DeskTime};
 use crate::channel::{Person, PersonPlace};
 
 /// A second press within this time belongs to the first.
@@ -53,7 +53,7 @@ impl Desk {
     /// Returns why a press on an open question does not count yet, if it does not.
     pub(super) fn not_yet(
         &mut self,
-        now: Now,
+        now: DeskTime,
         who: &Person,
         id: &RequestId,
         press: &Press,

@@ -9,7 +9,7 @@ use super::digest::CallDigest;
 use super::question::{
     DecisionDetails, DeskDecision, Occasion, PendingQuestion, Ruling, Unattended,
 };
-use super::{AskerId, Desk, DeskOutput, DeskStep, Now, record};
+use super::{AskerId, Desk, DeskOutput, DeskStep, DeskTime, record};
 use crate::card::asks_by_itself;
 
 enum CheckOutcome {
@@ -71,7 +71,7 @@ impl Desk {
 
     fn outcome_of_check(
         &mut self,
-        now: Now,
+        now: DeskTime,
         request: &ApprovalRequest,
         ruling: Ruling,
     ) -> CheckOutcome {
@@ -108,7 +108,7 @@ impl Desk {
             Ruling::Allow { .. } | Ruling::Deny { .. } => return false,
         };
         if because.is_some() || *is_guarded {
-            return asks_of(request, *is_guarded) == Prompter::Desk;
+            return find_prompter(request, *is_guarded) == Prompter::Desk;
         }
         // A question of the agent to its user does not need permission.
         let is_question = ToolKind::for_tool("", &request.tool_name) == ToolKind::AskUser;
@@ -118,7 +118,7 @@ impl Desk {
     }
 
     /// Takes the grant for this call, if a person has given one.
-    fn take_grant_for(&mut self, now: Now, request: &ApprovalRequest) -> Option<Grant> {
+    fn take_grant_for(&mut self, now: DeskTime, request: &ApprovalRequest) -> Option<Grant> {
         // Nearly always, and then no digest is needed.
         if self.calls.grants.entries.is_empty() {
             return None;
@@ -131,7 +131,7 @@ impl Desk {
     /// it again.
     pub(super) fn decided_before(
         &mut self,
-        now: Now,
+        now: DeskTime,
         request: &ApprovalRequest,
     ) -> Option<DeskDecision> {
         let call = || CallDigest::of_call(&self.settings.key, request);
@@ -163,7 +163,7 @@ impl Desk {
     /// Remembers what the answer to a question means for later requests about the same call. The
     /// next request may come as soon as the asker has read the answer, so this does not wait for
     /// delivery.
-    pub(super) fn remember_answer(&mut self, now: Now, id: &RequestId) {
+    pub(super) fn remember_answer(&mut self, now: DeskTime, id: &RequestId) {
         let Self { open, calls, settings, .. } = self;
         let Some(PendingQuestion { request: Some(request), decided: Some(decided), .. }) =
             open.get(id)
@@ -221,7 +221,7 @@ impl Desk {
 
 /// Returns who can ask a person about a check. Claude Code guards its own settings itself, but in
 /// these two modes it leaves that to a classifier and shows no dialog.
-pub fn asks_of(request: &ApprovalRequest, is_guarded: bool) -> Prompter {
+pub fn find_prompter(request: &ApprovalRequest, is_guarded: bool) -> Prompter {
     // Nothing is known of an agent that would ask, so the question is not left to a dialog that may
     // never come.
     let Some(context) = &request.context else { return Prompter::Desk };

@@ -7,7 +7,7 @@ use callgate_wire::ledger::{AnswerChannel, LedgerEvent, PersonPress, PressOutcom
 use super::links::{LinkKey, describe_link};
 use super::pairing_codes::CodeTry;
 use super::question::PendingQuestion;
-use super::{Desk, DeskOutput, DeskStep, Now, is_team, record};
+use super::{Desk, DeskOutput, DeskStep, DeskTime, is_team, record};
 use crate::channel::{Person, PersonPlace, ReplyTo};
 
 /// The answer to a code that was not looked at.
@@ -76,7 +76,7 @@ impl Desk {
         step.reply(reply_to, false, &text);
     }
 
-    fn status_text(&self, now: Now, chat: i64) -> String {
+    fn status_text(&self, now: DeskTime, chat: i64) -> String {
         let mut text = match self.open.len() {
             0 => "No question is open.".to_owned(),
             1 => "1 question is open.".to_owned(),

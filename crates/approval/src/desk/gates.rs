@@ -17,10 +17,10 @@ use crate::channel::{Person, PersonPlace, ReplyTo};
 const MOST_GATES: usize = 1_024;
 
 #[derive(Debug, Default)]
-pub(super) struct HostGates(HashMap<String, GateHost>);
+pub(super) struct HostGates(HashMap<String, RegisteredHost>);
 
 #[derive(Debug)]
-struct GateHost {
+struct RegisteredHost {
     viewer: u64,
     process: u32,
 }
@@ -68,7 +68,7 @@ impl Desk {
         if self.gates.0.contains_key(&value) {
             return step.reply(reply_to, false, "This value is taken: make another one.");
         }
-        self.gates.0.insert(value, GateHost { viewer, process });
+        self.gates.0.insert(value, RegisteredHost { viewer, process });
         step.record_event(None, &LedgerEvent::Gated(HostGated { process }));
         step.reply(reply_to, true, "Registered for as long as this connection stays.");
     }

@@ -4,7 +4,7 @@ use callgate_wire::approval::{ApprovalRequest, FirstAllow, RelayedAnswer, Reques
 use callgate_wire::ledger::ChainedLinks;
 
 use super::{AskerId, Ruling};
-use crate::channel::{News, Person, ReplyTo};
+use crate::channel::{ChannelReport, Person, ReplyTo};
 use crate::rule_desk::SavedRules;
 
 /// Why an answer is kept.
@@ -91,7 +91,7 @@ pub(crate) enum DeskInput {
         first: FirstAllow,
     },
     /// Something happened in a channel.
-    News(News),
+    News(ChannelReport),
     /// The number of connected viewers that may press.
     Viewers(usize),
     /// A viewer wants a code for linking a chat or a viewer.
@@ -171,7 +171,12 @@ impl DeskInput {
     pub(crate) fn depends_on_links(&self) -> bool {
         match self {
             Self::News(news) => {
-                matches!(news, News::Pressed { .. } | News::Command { .. } | News::Wrote { .. })
+                matches!(
+                    news,
+                    ChannelReport::Pressed { .. }
+                        | ChannelReport::Command { .. }
+                        | ChannelReport::Wrote { .. }
+                )
             }
             Self::Answered { .. }
             | Self::NewCode { .. }

@@ -128,7 +128,7 @@ impl Desk {
         step.forget_value(format!("{KEPT_LINKS}{link}"));
         let removed = LinkRemoved { link: link.to_string(), by: by.to_owned() };
         step.record_event(None, &LedgerEvent::Unpaired(removed));
-        self.drop_link(step, link, &format!("{said} This viewer may not answer any more."))
+        self.revoke_link(step, link, &format!("{said} This viewer may not answer any more."))
     }
 
     /// Removes the links of pages at other origins of this machine. Whoever has the page's old port

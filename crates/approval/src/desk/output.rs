@@ -6,13 +6,13 @@ use callgate_store::EntryDraft;
 use callgate_wire::approval::{ApprovalResponse, FirstAllow, RequestId};
 use callgate_wire::ledger::PressOutcome;
 
-use super::{AskerId, Now};
+use super::{AskerId, DeskTime};
 use crate::channel::{ChannelOrder, Person, ReplyTo};
 
 /// What follows from one input: records to be committed, and then outputs to be carried out.
 #[derive(Debug, Default)]
 pub(crate) struct DeskStep {
-    pub(super) now: Now,
+    pub(super) now: DeskTime,
     /// Entries for the ledger, in order, all or none.
     pub(crate) records: Vec<EntryDraft>,
     /// Values to be kept beside the ledger (or forgotten, if `None`) with the records.

@@ -9,7 +9,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
-use super::Now;
+use super::DeskTime;
 
 pub const CODE_LIFETIME: Duration = Duration::from_mins(10);
 /// How long a code for a page can be used, which is read from the desk's own terminal.
@@ -62,7 +62,7 @@ pub(super) enum CodeTry {
 }
 
 impl WrongCodes {
-    fn has_room(&mut self, now: Now) -> bool {
+    fn has_room(&mut self, now: DeskTime) -> bool {
         if now.mono >= self.since + SPAN {
             (self.since, self.count) = (now.mono, 0);
         }
@@ -74,7 +74,7 @@ impl PairingCodes {
     /// Accepts a code. Returns how long it is valid.
     pub(super) fn add(
         &mut self,
-        now: Now,
+        now: DeskTime,
         code: &str,
         is_for_page: bool,
         member: Option<String>,
@@ -94,7 +94,7 @@ impl PairingCodes {
     }
 
     /// Tries a code that a user of Telegram has sent. A good one is used up.
-    pub(super) fn take_for_chat(&mut self, now: Now, user: i64, code: &str) -> CodeTry {
+    pub(super) fn take_for_chat(&mut self, now: DeskTime, user: i64, code: &str) -> CodeTry {
         let is_ignored = self.wrong_by.get(&user).is_some_and(|wrong| *wrong >= WRONG_CODES);
         if is_ignored || !self.chats.has_room(now) {
             return CodeTry::TooMany;
@@ -108,7 +108,12 @@ impl PairingCodes {
     }
 
     /// Tries a code that a viewer has sent. A good one is used up.
-    pub(super) fn take_for_viewer(&mut self, now: Now, code: &str, token_hash: &str) -> CodeTry {
+    pub(super) fn take_for_viewer(
+        &mut self,
+        now: DeskTime,
+        code: &str,
+        token_hash: &str,
+    ) -> CodeTry {
         if !self.viewers.has_room(now) {
             return CodeTry::TooMany;
         }
@@ -134,7 +139,7 @@ impl PairingCodes {
     /// Removes and returns a code if it is valid and `fits`.
     fn take(
         &mut self,
-        now: Now,
+        now: DeskTime,
         code: &str,
         fits: impl Fn(&PairingCode) -> bool,
     ) -> Option<PairingCode> {

@@ -8,7 +8,7 @@ use callgate_wire::approval::{
 };
 
 use super::digest::CallDigest;
-use super::{AskerId, Now};
+use super::{AskerId, DeskTime};
 use crate::answer_roles::AnswerScope;
 use crate::card::Card;
 use crate::channel::{ChannelOrder, QuestionCopy, ReplyTo};
@@ -218,7 +218,7 @@ impl PendingQuestion {
         }
     }
 
-    pub(super) fn order_to_show(&self, now: Now, chats: Vec<i64>) -> ChannelOrder {
+    pub(super) fn order_to_show(&self, now: DeskTime, chats: Vec<i64>) -> ChannelOrder {
         let within = self.deadline.saturating_sub(now.mono);
         ChannelOrder::Show { card: Arc::clone(&self.card), chats, within }
     }

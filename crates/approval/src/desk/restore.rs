@@ -15,7 +15,7 @@ use super::past::ClosedQuestion;
 use super::question::{DecisionDetails, DeskDecision, LONGEST_RELAYED, PendingQuestion};
 use super::record;
 use super::recorded_question::RecordedQuestion;
-use super::{Desk, Now};
+use super::{Desk, DeskTime};
 use crate::channel::{CopyPart, QuestionCopy};
 
 /// An asker that dials in the last moment of its grace period is still accepted.
@@ -26,7 +26,7 @@ impl Desk {
     /// the links of the chain. Each list of entries belongs to one question, in order.
     pub(crate) fn restore(
         &mut self,
-        now: Now,
+        now: DeskTime,
         open: &[Vec<LedgerEntry>],
         over: &[Vec<LedgerEntry>],
         kept: &[(String, String)],
@@ -70,7 +70,7 @@ impl Desk {
     }
 
     /// Restores the grant of a blocked call that has not tried again yet.
-    fn restore_grant(&mut self, now: Now, entries: &[LedgerEntry]) {
+    fn restore_grant(&mut self, now: DeskTime, entries: &[LedgerEntry]) {
         let find = |kind| entries.iter().find(|entry| entry.is_of_kind(kind));
         let (Some(asked), Some(decided), Some(_), None) =
             (find(Asked), find(Decided), find(Delivered), find(Checked))
@@ -99,7 +99,7 @@ impl Desk {
     /// Restores an open question, whose asker may come back for some time.
     fn restore_open(
         &mut self,
-        now: Now,
+        now: DeskTime,
         entries: &[LedgerEntry],
         input: Option<&str>,
         links: &ChainedLinks,
@@ -117,7 +117,7 @@ impl Desk {
 
     fn open_from(
         &self,
-        now: Now,
+        now: DeskTime,
         entries: &[LedgerEntry],
         input: Option<&str>,
     ) -> Option<PendingQuestion> {

@@ -10,11 +10,11 @@ impl Desk {
     pub(super) fn has_room(&self, request: &ApprovalRequest) -> bool {
         let share = if request.machine.is_some() { 2 } else { 1 };
         self.open.len() < self.most_open / share
-            && self.bytes + size_of(request) <= MOST_BYTES / share
+            && self.bytes + request_size(request) <= MOST_BYTES / share
     }
 }
 
-pub(super) fn size_of(request: &ApprovalRequest) -> usize {
+pub(super) fn request_size(request: &ApprovalRequest) -> usize {
     let suggestions = request.permission_suggestions.iter().map(|raw| raw.get().len());
     request.tool_input.get().len() + request.cwd.len() + suggestions.sum::<usize>()
 }

@@ -82,7 +82,7 @@ impl Desk {
         let gone: Vec<String> =
             self.links.keys().filter(|link| !standing.contains_key(*link)).cloned().collect();
         for link in gone.iter().filter_map(|link| LinkKey::parse(link)) {
-            self.drop_link(step, &link, "This link was removed. You may not answer any more.");
+            self.revoke_link(step, &link, "This link was removed. You may not answer any more.");
         }
         for (link, name) in &standing {
             if let Some(link) = LinkKey::parse(link).filter(|_| !self.links.contains_key(link)) {
@@ -93,7 +93,7 @@ impl Desk {
 
     /// Revokes what a removed link allowed. Returns true if whoever it names may answer all the
     /// same, because of the settings.
-    pub(super) fn drop_link(&mut self, step: &mut DeskStep, link: &LinkKey, text: &str) -> bool {
+    pub(super) fn revoke_link(&mut self, step: &mut DeskStep, link: &LinkKey, text: &str) -> bool {
         self.links.remove(&link.to_string());
         self.roster.people.remove(&link.to_string());
         let (given, authority) = (&self.given, &mut self.authority);

@@ -117,7 +117,7 @@ impl Desk {
         }
         if self.settings.notify_on_stop {
             let words = told.last_words.unwrap_or_default();
-            self.say_of(step, request, &format!("has finished. {words}"));
+            self.announce_agent(step, request, &format!("has finished. {words}"));
         }
     }
 
@@ -162,7 +162,11 @@ impl Desk {
         let reason = plain::safe_line(reason.unwrap_or("no reason was given"));
         let reason = &reason[..reason.floor_char_boundary(LAST_WORDS)];
         step.record_event(None, &record::checked_event(request, Decision::Deny, reason));
-        self.say_of(step, request, &format!("did not apply a change of its settings: {reason}"));
+        self.announce_agent(
+            step,
+            request,
+            &format!("did not apply a change of its settings: {reason}"),
+        );
     }
 
     fn handle_notification(&mut self, step: &mut DeskStep, request: &ApprovalRequest) {
@@ -171,11 +175,16 @@ impl Desk {
         if input["notification_type"].as_str().is_some_and(is_dialog) {
             self.say_agent_waits(step, request, message);
         } else if self.settings.notify_on_stop {
-            self.say_of(step, request, &format!("says: {message}"));
+            self.announce_agent(step, request, &format!("says: {message}"));
         }
     }
 
-    pub(super) fn say_of(&self, step: &mut DeskStep, request: &ApprovalRequest, what: &str) {
+    pub(super) fn announce_agent(
+        &self,
+        step: &mut DeskStep,
+        request: &ApprovalRequest,
+        what: &str,
+    ) {
         let agent = record::shown_name(agent_name(request.agent.as_deref().unwrap_or("agent")));
         let what = plain::safe_text(what);
         let end = what.floor_char_boundary(LAST_WORDS);

@@ -27,7 +27,7 @@ use callgate_wire::ledger::{ChainedLinks, LedgerEvent, REMOTE_LINK};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::{Authority, Desk, DeskSettings, DeskStep, Now, Unattended};
+use super::{Authority, Desk, DeskSettings, DeskStep, DeskTime, Unattended};
 use crate::channel::{Person, PersonPlace};
 
 /// The chat and the user that may answer.
@@ -147,11 +147,11 @@ impl Ledger {
         self.of(id).iter().any(|entry| entry.kind == "closed")
     }
 
-    pub(super) fn desk(&self, now: Now) -> Desk {
+    pub(super) fn desk(&self, now: DeskTime) -> Desk {
         self.desk_with(settings(), now)
     }
 
-    pub(super) fn desk_with(&self, settings: DeskSettings, now: Now) -> Desk {
+    pub(super) fn desk_with(&self, settings: DeskSettings, now: DeskTime) -> Desk {
         let mut ids: Vec<&str> =
             self.entries.iter().filter_map(|entry| entry.question.as_deref()).collect();
         ids.sort_unstable();

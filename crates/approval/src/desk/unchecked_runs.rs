@@ -126,7 +126,7 @@ impl Desk {
                  says whether the hook works.",
                 ran.summary
             );
-            self.say_of(step, request, &what);
+            self.announce_agent(step, request, &what);
         }
     }
 

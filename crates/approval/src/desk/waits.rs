@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use callgate_wire::approval::ApprovalRequest;
 
-use super::{Desk, DeskStep, Now};
+use super::{Desk, DeskStep, DeskTime};
 use crate::plain;
 
 /// A dialog that is reported this soon after a question of its session was closed is the question's
@@ -19,7 +19,7 @@ const MOST: usize = 1_024;
 pub(super) struct LateSessions(VecDeque<(Duration, String)>);
 
 impl LateSessions {
-    pub(super) fn add_closed(&mut self, now: Now, session: &str) {
+    pub(super) fn add_closed(&mut self, now: DeskTime, session: &str) {
         while self.0.len() >= MOST || self.0.front().is_some_and(|(at, _)| *at + LATELY < now.mono)
         {
             self.0.pop_front();
@@ -27,7 +27,7 @@ impl LateSessions {
         self.0.push_back((now.mono, session.to_owned()));
     }
 
-    fn has(&self, now: Now, session: &str) -> bool {
+    fn has(&self, now: DeskTime, session: &str) -> bool {
         self.0.iter().any(|(at, other)| *at + LATELY >= now.mono && other == session)
     }
 }
@@ -50,7 +50,7 @@ impl Desk {
         let is_asked = self.open.values().any(|open| open.card.row.session == session)
             || self.lately.has(step.now, &session);
         if self.settings.notify_on_wait && !is_asked {
-            self.say_of(step, request, &format!("waits in its own dialog: {message}"));
+            self.announce_agent(step, request, &format!("waits in its own dialog: {message}"));
         }
     }
 }

@@ -9,7 +9,7 @@ use callgate_wire::tool_act::ToolKind;
 use serde_json::value::RawValue;
 
 use super::HookCommand;
-use crate::asker::{self, AskerSettings, NoAnswer, Unwanted, fresh_id};
+use crate::asker::{self, AskerCancellation, AskerSettings, NoAnswer, fresh_id};
 
 /// The mode in which an agent asks its user, and the desk nobody in their place.
 const ATTENDED: &str = "default";
@@ -22,7 +22,7 @@ impl HookCommand<'_> {
         &self,
         (request, response): (&ApprovalRequest, ApprovalResponse),
         (desk, since): (&AskerSettings, Instant),
-        unwanted: &Unwanted<'_>,
+        unwanted: &AskerCancellation<'_>,
     ) -> Result<ApprovalResponse, String> {
         let Some(input) = changed_input(request, &response) else { return Ok(response) };
         // The agent waits for both answers together.

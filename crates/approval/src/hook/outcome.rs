@@ -5,7 +5,7 @@ use std::os::fd::BorrowedFd;
 use std::process::ExitCode;
 
 use callgate_wire::approval::RequestKind;
-use callgate_wire::hook::agents::{AgentEvent, CallFate};
+use callgate_wire::hook::agents::{CallFate, HookEventProfile};
 use callgate_wire::hook::{self, AgentHookEvent, AgentProfile, HookReply};
 
 use super::stdio;
@@ -69,7 +69,7 @@ impl HookOutcome {
 pub(super) fn unusable_outcome(
     agent: &'static AgentProfile,
     reason: &str,
-    event: Option<&'static AgentEvent>,
+    event: Option<&'static HookEventProfile>,
 ) -> HookOutcome {
     let Some(event) = event else {
         // It may have been a tool call, so the agent gets a no in the form that it takes for one.
@@ -93,7 +93,7 @@ pub(super) fn unusable_outcome(
 }
 
 pub(super) fn denied_outcome(
-    event: &AgentEvent,
+    event: &HookEventProfile,
     agent: &AgentProfile,
     reason: &str,
 ) -> HookOutcome {

@@ -15,7 +15,7 @@ fn crashed(input: &str) -> HookOutcome {
         without_desk: &|_| Err("not reached".to_owned()),
         by_rules: &|_| Box::new(|| None),
     };
-    hook.serve_or_deny(input.as_bytes(), &Unwanted::default())
+    hook.serve_or_deny(input.as_bytes(), &AskerCancellation::default())
 }
 
 #[test]

@@ -16,7 +16,7 @@ use super::look::QuestionLook;
 use super::question::{self, ShownQuestion};
 use super::{TelegramLine, TelegramReport, say};
 use crate::card::Card;
-use crate::channel::{ChannelOrder, CopyPart, News, QuestionCopy};
+use crate::channel::{ChannelOrder, ChannelReport, CopyPart, QuestionCopy};
 
 /// Questions beyond this number are not shown. There may be more than the desk keeps open, because
 /// a question that is over stays until its copies show that.
@@ -144,7 +144,8 @@ impl Courier {
 
     fn report_unsendable(&mut self, question: &RequestId, chats: &[i64], why: &str) {
         for &chat in chats {
-            let news = News::Unsendable { question: question.clone(), chat, why: why.to_owned() };
+            let news =
+                ChannelReport::Unsendable { question: question.clone(), chat, why: why.to_owned() };
             self.spawn_notice(async move |line| line.report_news(news).await);
         }
     }
@@ -230,7 +231,7 @@ pub(super) async fn refuse_all(
     mut orders: mpsc::Receiver<ChannelOrder>,
     reports: &mpsc::Sender<TelegramReport>,
 ) {
-    let broken = News::Broken { why: why.to_owned() };
+    let broken = ChannelReport::Broken { why: why.to_owned() };
     if reports.send(TelegramReport::from_news(broken)).await.is_err() {
         return;
     }
@@ -240,7 +241,11 @@ pub(super) async fn refuse_all(
             let (question, why) = (card.id.clone(), why.to_owned());
             // Orders are taken at all times. A desk that is busy knows by the first report.
             reports
-                .try_send(TelegramReport::from_news(News::Unsendable { question, chat, why }))
+                .try_send(TelegramReport::from_news(ChannelReport::Unsendable {
+                    question,
+                    chat,
+                    why,
+                }))
                 .ok();
         }
     }

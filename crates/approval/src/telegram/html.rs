@@ -98,7 +98,7 @@ impl Html {
     }
 
     fn push(mut self, style: HtmlStyle, text: &str, may_be_cut: bool) -> Self {
-        let (kept, more) = kept_of(text);
+        let (kept, more) = cut_middle(text);
         let (open, close) = tags_of_style(style);
         self.parts.push(HtmlPart {
             open,
@@ -125,7 +125,7 @@ impl Html {
 
 /// Returns the beginning and the end that are kept of a part, and how many characters between them
 /// are not.
-fn kept_of(text: &str) -> (Cow<'_, str>, usize) {
+fn cut_middle(text: &str) -> (Cow<'_, str>, usize) {
     if text.len() <= KEPT {
         return (Cow::Borrowed(text), 0);
     }

@@ -13,7 +13,7 @@ use super::api::TelegramFault;
 use super::retry::retry_until;
 use super::update::{self, BotIdentity, TelegramUpdate};
 use super::{TelegramLine, TelegramReport};
-use crate::channel::News;
+use crate::channel::ChannelReport;
 
 /// How long the server may take beyond the time of a poll.
 const GRACE: Duration = Duration::from_secs(10);
@@ -240,7 +240,7 @@ impl UpdatePoll {
         if !is_known {
             let why = why.clone();
             let report = match trouble {
-                PollTrouble::Token => TelegramReport::from_news(News::Broken { why }),
+                PollTrouble::Token => TelegramReport::from_news(ChannelReport::Broken { why }),
                 _ => TelegramReport::Troubled { why },
             };
             self.line.report(report).await;

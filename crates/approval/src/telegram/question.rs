@@ -12,7 +12,7 @@ use super::api::TelegramFault;
 use super::look::QuestionLook;
 use super::retry::ChatLane;
 use super::{CALL, TelegramLine};
-use crate::channel::{CopyPart, News, QuestionCopy};
+use crate::channel::{ChannelReport, CopyPart, QuestionCopy};
 
 /// For how long an edit is tried again. It is longer than for other messages, because a copy that
 /// is not marked goes on showing buttons.
@@ -124,13 +124,15 @@ pub(super) async fn send_copy(
     match line.retry_in_chat(chat, ChatLane::Show, end, send).await {
         Ok(Some((message, version))) => {
             let (question, part) = (question.clone(), CopyPart::Question);
-            line.report_news(News::Shown(QuestionCopy { question, chat, message, part })).await;
+            line.report_news(ChannelReport::Shown(QuestionCopy { question, chat, message, part }))
+                .await;
             Some((message, version))
         }
         Ok(None) => None,
         Err(fault) => {
             let why = fault.why().to_owned();
-            line.report_news(News::Unsendable { question: question.clone(), chat, why }).await;
+            line.report_news(ChannelReport::Unsendable { question: question.clone(), chat, why })
+                .await;
             None
         }
     }

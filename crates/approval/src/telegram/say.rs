@@ -12,7 +12,7 @@ use super::look::{self, FullQuestion, QuestionLook};
 use super::retry::{ChatLane, retry_until};
 use super::{CALL, TelegramLine, TelegramReport};
 use crate::card::Card;
-use crate::channel::{CopyPart, MarkState, News, QuestionCopy, ReplyPurpose, ReplyTo};
+use crate::channel::{ChannelReport, CopyPart, MarkState, QuestionCopy, ReplyPurpose, ReplyTo};
 
 /// About how long Telegram waits for the answer to a press.
 const PRESS: Duration = Duration::from_secs(15);
@@ -103,7 +103,7 @@ pub(super) async fn show_in_full(line: &TelegramLine, card: &Card, reply_to: &Re
             }
         }
         // All of it was shown: once that is recorded, it can be allowed, even after a restart.
-        let news = News::ShownInFull { question: card.id.clone(), chat };
+        let news = ChannelReport::ShownInFull { question: card.id.clone(), chat };
         let (taken, recorded) = oneshot::channel();
         line.report(TelegramReport::Heard { news, taken: Some(taken) }).await;
         recorded.await.ok()?;
@@ -112,7 +112,8 @@ pub(super) async fn show_in_full(line: &TelegramLine, card: &Card, reply_to: &Re
             line.call_in_chat(chat, ChatLane::Show, end, "sendMessage", &params).await.ok()?;
         let message = sent["message_id"].as_i64()?;
         let (question, part) = (card.id.clone(), CopyPart::Buttons);
-        line.report_news(News::Shown(QuestionCopy { question, chat, message, part })).await;
+        line.report_news(ChannelReport::Shown(QuestionCopy { question, chat, message, part }))
+            .await;
         Some(())
     };
     // The press is answered meanwhile: all pages may take longer than Telegram waits for that.

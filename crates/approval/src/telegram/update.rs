@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::html::UNSEEN;
 use super::look;
 use super::presses::Presser;
-use crate::channel::{CopyPart, News, Person, PersonPlace, QuestionCopy, ReplyTo};
+use crate::channel::{ChannelReport, CopyPart, Person, PersonPlace, QuestionCopy, ReplyTo};
 
 /// How much of a person's name is kept, in UTF-16 units.
 const NAME: usize = 64;
@@ -32,9 +32,9 @@ pub(super) enum TelegramUpdate {
         /// The id by which to answer the press.
         callback: String,
         presser: Presser,
-        news: News,
+        news: ChannelReport,
     },
-    Message(News),
+    Message(ChannelReport),
 }
 
 /// Reads an update. Returns `None` if it does not concern us.
@@ -64,14 +64,14 @@ fn parse_press(query: &Value) -> Option<TelegramUpdate> {
             let copy =
                 copy.map(|(question, message)| QuestionCopy { question, chat, message, part });
             let press = Press::Button(action);
-            News::Pressed { who, question, press, confirm: None, reply_to, copy }
+            ChannelReport::Pressed { who, question, press, confirm: None, reply_to, copy }
         }
-        None => News::Forged { who, reply_to },
+        None => ChannelReport::Forged { who, reply_to },
     };
     Some(TelegramUpdate::Press { callback, presser, news })
 }
 
-fn parse_message(message: &Value, me: &BotIdentity) -> Option<News> {
+fn parse_message(message: &Value, me: &BotIdentity) -> Option<ChannelReport> {
     if message["from"]["is_bot"] == Value::Bool(true) {
         return None;
     }
@@ -81,18 +81,18 @@ fn parse_message(message: &Value, me: &BotIdentity) -> Option<News> {
     let reply_to = ReplyTo::Message { chat, message: message["message_id"].as_i64()? };
     if let Some(command) = text.strip_prefix('/') {
         let (name, rest) = command_of(command, me)?;
-        return Some(News::Command { who, name, rest, reply_to });
+        return Some(ChannelReport::Command { who, name, rest, reply_to });
     }
     let to = &message["reply_to_message"];
     // In a group people also write to each other.
     if private && to.is_null() {
-        return Some(News::Wrote { who, text: text.to_owned(), reply_to });
+        return Some(ChannelReport::Wrote { who, text: text.to_owned(), reply_to });
     }
     // Anybody can write a message with such a link: only in one of ours it names a question.
     let ours = me.id.is_some() && to["from"]["id"].as_i64() == me.id;
     let question = question_of(to).filter(|_| ours)?;
     let press = Press::Words(text.to_owned());
-    Some(News::Pressed { who, question, press, confirm: None, reply_to, copy: None })
+    Some(ChannelReport::Pressed { who, question, press, confirm: None, reply_to, copy: None })
 }
 
 /// Splits a command into its name and the rest. Returns `None` if it is for another bot.

@@ -53,17 +53,17 @@ impl Seat {
     }
 
     /// A key right now.
-    fn tap(&mut self, key: char) -> (String, Option<News>) {
+    fn tap(&mut self, key: char) -> (String, Option<ChannelReport>) {
         self.terminal.handle_key(self.now, TerminalKey::Char(key))
     }
 
     /// A key of somebody who has read what is shown.
-    fn key(&mut self, key: TerminalKey) -> (String, Option<News>) {
+    fn key(&mut self, key: TerminalKey) -> (String, Option<ChannelReport>) {
         self.now += PAUSE;
         self.terminal.handle_key(self.now, key)
     }
 
-    fn paste(&mut self, text: &str) -> Vec<(String, Option<News>)> {
+    fn paste(&mut self, text: &str) -> Vec<(String, Option<ChannelReport>)> {
         self.now += PAUSE;
         text.chars().map(|c| self.terminal.handle_key(self.now, TerminalKey::Pasted(c))).collect()
     }
@@ -73,14 +73,14 @@ fn pressed(seat: &mut Seat, key: char) -> Option<Press> {
     press_of(seat.key(TerminalKey::Char(key)).1)
 }
 
-fn press_of(news: Option<News>) -> Option<Press> {
+fn press_of(news: Option<ChannelReport>) -> Option<Press> {
     match news? {
-        News::Pressed { press, reply_to: ReplyTo::Key, .. } => Some(press),
+        ChannelReport::Pressed { press, reply_to: ReplyTo::Key, .. } => Some(press),
         other => panic!("{other:?}"),
     }
 }
 
-const NOTHING: (String, Option<News>) = (String::new(), None);
+const NOTHING: (String, Option<ChannelReport>) = (String::new(), None);
 
 /// A question is over.
 fn over(number: u8) -> ChannelOrder {
@@ -220,7 +220,7 @@ fn a_question_whose_answer_waits_for_its_agent_makes_room_for_the_next() {
         "{shown}"
     );
     let (_, news) = seat.key(TerminalKey::Char('a'));
-    let Some(News::Pressed { question, .. }) = news else { panic!("{news:?}") };
+    let Some(ChannelReport::Pressed { question, .. }) = news else { panic!("{news:?}") };
     assert!(question.as_str().ends_with("02"), "{question}");
     assert_eq!(seat.order(over(1)), "· The agent went away: make build\n", "it is said later");
 }
@@ -237,7 +237,7 @@ fn words_are_typed_corrected_sent_or_given_up() {
         assert_eq!(terminal.key(TerminalKey::Char(c)).0, c.to_string());
     }
     assert_eq!(terminal.key(TerminalKey::Backspace).0, "\u{8} \u{8}");
-    let Some(News::Pressed { press, .. }) = terminal.key(TerminalKey::Enter).1 else {
+    let Some(ChannelReport::Pressed { press, .. }) = terminal.key(TerminalKey::Enter).1 else {
         panic!("no press")
     };
     assert_eq!(press, Press::Words("nö".to_owned()));
@@ -447,7 +447,7 @@ fn what_has_to_be_confirmed_is_allowed_with_a_typed_word() {
     for c in "build".chars() {
         assert_eq!(seat.tap(c), (c.to_string(), None));
     }
-    let Some(News::Pressed { press, confirm, .. }) = seat.key(TerminalKey::Enter).1 else {
+    let Some(ChannelReport::Pressed { press, confirm, .. }) = seat.key(TerminalKey::Enter).1 else {
         panic!("nothing was pressed");
     };
     assert_eq!((press, confirm.as_deref()), (Press::Button(Action::Allow), Some("build")));

@@ -6,7 +6,7 @@ use std::time::Duration;
 use callgate_wire::approval::{Action, Press, RequestId};
 
 use super::{Terminal, TerminalKey, page};
-use crate::channel::News;
+use crate::channel::ChannelReport;
 
 /// The longest reply that can be typed, in bytes.
 const LONGEST_LINE: usize = 4_096;
@@ -40,7 +40,7 @@ impl Terminal {
         &mut self,
         now: Duration,
         key: TerminalKey,
-    ) -> (String, Option<News>) {
+    ) -> (String, Option<ChannelReport>) {
         let Some(typing) = &mut self.typing else { return (String::new(), None) };
         match key {
             TerminalKey::Enter | TerminalKey::Escape if typing.is_over => {
@@ -74,7 +74,7 @@ impl Terminal {
         }
     }
 
-    fn handle_enter(&mut self) -> (String, Option<News>) {
+    fn handle_enter(&mut self) -> (String, Option<ChannelReport>) {
         match self.typing.take() {
             Some(TypedReply {
                 question, words, meaning: TypedMeaning::Number { picker }, ..

@@ -10,7 +10,9 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use callgate_approval::asker::{self, NoAnswer};
-use callgate_approval::channel::{ChannelOrder, News, Person, PersonPlace, QuestionMark, ReplyTo};
+use callgate_approval::channel::{
+    ChannelOrder, ChannelReport, Person, PersonPlace, QuestionMark, ReplyTo,
+};
 use callgate_approval::daemon::{Claim, Daemon, DaemonOptions, StartError};
 use callgate_approval::desk::{Authority, DeskSettings, Ruling};
 use callgate_store::{ChainReport, EntryFilter, LedgerEntry, Store};
@@ -166,8 +168,14 @@ impl House {
     pub(crate) fn press_with(&self, id: &RequestId, press: Press) {
         let who = Person::new(PersonPlace::Terminal, "Ada");
         let reply_to = ReplyTo::Key;
-        let news =
-            News::Pressed { who, question: id.clone(), press, confirm: None, reply_to, copy: None };
+        let news = ChannelReport::Pressed {
+            who,
+            question: id.clone(),
+            press,
+            confirm: None,
+            reply_to,
+            copy: None,
+        };
         let desk = self.daemon.as_ref().unwrap().desk();
         assert!(self.runtime.block_on(desk.send_news(news)), "the press was not recorded");
     }

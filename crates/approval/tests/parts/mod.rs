@@ -3,7 +3,7 @@
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use callgate_approval::asker::{self, AskerSettings, NoAnswer, Unwanted};
+use callgate_approval::asker::{self, AskerCancellation, AskerSettings, NoAnswer};
 use callgate_approval::desk::{DeskSettings, Unattended};
 use callgate_wire::approval::{ApprovalRequest, ApprovalResponse};
 use serde_json::json;
@@ -39,7 +39,7 @@ pub(crate) fn ask(
     settings: AskerSettings,
     request: ApprovalRequest,
 ) -> JoinHandle<Result<ApprovalResponse, NoAnswer>> {
-    thread::spawn(move || asker::ask_desk(&settings, &request, &Unwanted::default()))
+    thread::spawn(move || asker::ask_desk(&settings, &request, &AskerCancellation::default()))
 }
 
 pub(crate) fn request(command: &str) -> ApprovalRequest {

@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use callgate_approval::channel::{MarkState, News, ReplyTo};
+use callgate_approval::channel::{ChannelReport, MarkState, ReplyTo};
 use callgate_approval::telegram::TelegramReport;
 use callgate_testkit::process::Piped;
 use callgate_testkit::tools::telegram_test_api;
@@ -83,6 +83,6 @@ fn a_question_is_sent_pressed_and_marked() {
     rig.order(mark(&card, [&copy], MarkState::Allowed, "Allowed by Ada"));
     emulator.wait_for("Allowed by Ada");
     emulator.ask(&json!({"do": "write", "text": "/status"}));
-    assert!(matches!(rig.news(), News::Command { name, .. } if name == "status"));
+    assert!(matches!(rig.news(), ChannelReport::Command { name, .. } if name == "status"));
     assert!(rig.finish().is_empty());
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use callgate_approval::channel::{ChannelOrder, CopyPart, MarkState, News, QuestionCopy};
+use callgate_approval::channel::{ChannelOrder, ChannelReport, CopyPart, MarkState, QuestionCopy};
 use callgate_approval::telegram::{BotSettings, TelegramReport};
 use callgate_testkit::process::DEADLINE;
 use callgate_testkit::telegram::Fault;
@@ -71,9 +71,12 @@ fn quiet_in_one_chat_is_none_in_another() {
             within: DEADLINE,
         });
         let mut told = [rig.news(), rig.news()];
-        told.sort_by_key(|news| matches!(news, News::Shown(_)));
-        assert!(matches!(told[0], News::Unsendable { chat: ADA, .. }), "{told:?}");
-        assert!(matches!(told[1], News::Shown(QuestionCopy { chat: TEAM, .. })), "{told:?}");
+        told.sort_by_key(|news| matches!(news, ChannelReport::Shown(_)));
+        assert!(matches!(told[0], ChannelReport::Unsendable { chat: ADA, .. }), "{told:?}");
+        assert!(
+            matches!(told[1], ChannelReport::Shown(QuestionCopy { chat: TEAM, .. })),
+            "{told:?}"
+        );
     }
 }
 
@@ -96,7 +99,7 @@ fn a_question_that_reaches_nobody_in_time_is_given_up() {
     fake.faults("sendMessage", usize::MAX, Fault::Status(502));
     let rig = Rig::start(&fake);
     show_within(&rig, 1, ADA, Duration::from_millis(100));
-    let News::Unsendable { question, chat, why } = rig.news() else { panic!() };
+    let ChannelReport::Unsendable { question, chat, why } = rig.news() else { panic!() };
     assert_eq!((question, chat), (id(1), ADA));
     // A machine that is busy enough does not even begin in time.
     assert!(why.contains("502") || why.contains("queued for it"), "{why}");
@@ -120,7 +123,7 @@ fn an_outage_is_waited_out_for_as_long_as_the_question_is_open() {
         rig.order(ChannelOrder::Show { card: bash(1), chats: vec![ADA], within: DEADLINE });
         fake.wait_for("attempts", |seen| seen.calls_of("sendMessage").nth(before + 4).map(drop));
         fake.heal();
-        assert!(matches!(rig.news(), News::Shown(_)), "{fault:?}");
+        assert!(matches!(rig.news(), ChannelReport::Shown(_)), "{fault:?}");
     }
 }
 
@@ -131,7 +134,7 @@ fn a_longer_wait_than_there_is_time_is_not_begun() {
     let rig = Rig::start(&fake);
     for number in 1..3 {
         rig.order(ChannelOrder::Show { card: bash(number), chats: vec![TEAM], within: DEADLINE });
-        let News::Unsendable { why, .. } = rig.news() else { panic!() };
+        let ChannelReport::Unsendable { why, .. } = rig.news() else { panic!() };
         assert!(why.contains("a pause of 1000 s") || why.contains("a pause in this chat"), "{why}");
     }
     assert_eq!(fake.look(|seen| seen.calls_of("sendMessage").count()), 1, "and quiet is kept");
@@ -144,7 +147,7 @@ fn refusals_are_told_at_once() {
     let rig = Rig::start(&fake);
     for (chat, expected) in [(TEAM, "bot was kicked"), (12345, "chat not found")] {
         rig.order(ChannelOrder::Show { card: bash(1), chats: vec![chat], within: DEADLINE });
-        let News::Unsendable { chat: told, why, .. } = rig.news() else { panic!() };
+        let ChannelReport::Unsendable { chat: told, why, .. } = rig.news() else { panic!() };
         assert_eq!(told, chat);
         assert!(why.contains(expected), "{why}");
     }
@@ -160,7 +163,7 @@ fn refusals_are_told_at_once() {
     ] {
         fake.fault("sendMessage", fault);
         rig.order(ChannelOrder::Show { card: bash(2), chats: vec![ADA], within: DEADLINE });
-        assert!(matches!(rig.news(), News::Unsendable { chat: ADA, .. }), "{fault:?}");
+        assert!(matches!(rig.news(), ChannelReport::Unsendable { chat: ADA, .. }), "{fault:?}");
     }
 }
 
@@ -182,7 +185,7 @@ fn a_mark_that_overtakes_its_question_is_applied_right_after() {
     let message = wait_for_text(&fake, &copy, "at the terminal");
     assert!(message.labels().is_empty());
     assert_eq!(message.past.len(), 1, "only the newest look was sent");
-    assert_eq!(rig.news(), News::Shown(copy));
+    assert_eq!(rig.news(), ChannelReport::Shown(copy));
     rig.finish();
     fake.assert_nothing_refused();
 }
@@ -265,7 +268,7 @@ fn the_network_may_be_absent_at_the_start_and_go_later() {
     fake.come_back();
     assert!(matches!(rig.report(), TelegramReport::Works { .. }), "an outage is told once");
     fake.send(ADA, ADA, "/status");
-    assert!(matches!(rig.news(), News::Command { .. }));
+    assert!(matches!(rig.news(), ChannelReport::Command { .. }));
 }
 
 #[test]
@@ -276,12 +279,12 @@ fn a_wrong_token_is_told_once_with_what_to_do_and_without_the_token() {
         let pause = Duration::from_secs(1_000);
         let rig = Rig::with(BotSettings { pause, ..settings(&fake.url(), token) });
         let told = rig.report();
-        let TelegramReport::Heard { news: News::Broken { why }, .. } = &told else {
+        let TelegramReport::Heard { news: ChannelReport::Broken { why }, .. } = &told else {
             panic!("{told:?}")
         };
         assert!(why.contains("@BotFather") && !why.contains(token), "{why}");
         rig.order(ChannelOrder::Show { card: bash(1), chats: vec![ADA], within: DEADLINE });
-        let News::Unsendable { why, .. } = rig.news() else { panic!() };
+        let ChannelReport::Unsendable { why, .. } = rig.news() else { panic!() };
         assert!(why.contains("@BotFather") && !why.contains(token), "{why}");
     }
     assert_eq!(fake.look(|seen| seen.calls.len()), 4, "one poll and one send for each");
@@ -290,10 +293,10 @@ fn a_wrong_token_is_told_once_with_what_to_do_and_without_the_token() {
 #[test]
 fn an_address_that_is_none_is_told_and_nothing_hangs() {
     let rig = Rig::with(settings("ftp://example.test", "1:x"));
-    let News::Broken { why } = rig.news() else { panic!() };
+    let ChannelReport::Broken { why } = rig.news() else { panic!() };
     assert!(why.contains("api_url"), "{why}");
     rig.order(ChannelOrder::Show { card: bash(1), chats: vec![ADA], within: DEADLINE });
-    assert!(matches!(rig.news(), News::Unsendable { .. }));
+    assert!(matches!(rig.news(), ChannelReport::Unsendable { .. }));
     rig.finish();
 }
 
@@ -321,7 +324,7 @@ fn a_webhook_is_deleted() {
     assert!(why.contains("webhook"), "{why}");
     assert!(matches!(rig.report(), TelegramReport::Works { .. }));
     fake.send(ADA, ADA, "/status");
-    assert!(matches!(rig.news(), News::Command { .. }));
+    assert!(matches!(rig.news(), ChannelReport::Command { .. }));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use callgate_approval::card::Card;
-use callgate_approval::channel::{ChannelOrder, News, ReplyPurpose, ReplyTo};
+use callgate_approval::channel::{ChannelOrder, ChannelReport, ReplyPurpose, ReplyTo};
 use callgate_testkit::telegram::{Message, Telegram};
 
 use crate::rig::*;
@@ -68,7 +68,7 @@ fn nothing_else_is_taken_for_words() {
     let asked = ask_words(&fake, &rig, &card, ADA, message);
     // Words that are no reply: the desk knows whether they were asked for.
     fake.send(ADA, ADA, "yes, do it");
-    let News::Wrote { text, .. } = rig.news() else { panic!("they reach the desk") };
+    let ChannelReport::Wrote { text, .. } = rig.news() else { panic!("they reach the desk") };
     assert_eq!(text, "yes, do it");
     fake.send(TEAM, ADA, "what people say to each other");
     // A reply to somebody else's message, even if it ends like ours.
@@ -81,7 +81,9 @@ fn nothing_else_is_taken_for_words() {
     fake.reply(ADA, ADA, note, "yes");
     // A command, even as a reply.
     fake.reply(ADA, ADA, asked.id, "/status");
-    let News::Command { name, .. } = rig.news() else { panic!("the command is the first news") };
+    let ChannelReport::Command { name, .. } = rig.news() else {
+        panic!("the command is the first news")
+    };
     assert_eq!(name, "status");
     fake.reply(ADA, ADA, asked.id, "these are the words");
     assert!(pressed(rig.news()).0.contains("these are the words"));

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use callgate_approval::card::Card;
 use callgate_approval::channel::{
-    ChannelOrder, MarkState, News, Person, PersonPlace, QuestionCopy, QuestionMark, ReplyTo,
+    ChannelOrder, ChannelReport, MarkState, Person, PersonPlace, QuestionCopy, QuestionMark,
+    ReplyTo,
 };
 use callgate_approval::telegram::{BotSettings, BotToken, TelegramReport, run_channel};
 use callgate_testkit::process::DEADLINE;
@@ -108,7 +109,7 @@ impl Rig {
     }
 
     /// The next news, taken at once.
-    pub(crate) fn news(&self) -> News {
+    pub(crate) fn news(&self) -> ChannelReport {
         let (news, taken) = self.untaken();
         if let Some(taken) = taken {
             taken.send(()).unwrap();
@@ -117,7 +118,7 @@ impl Rig {
     }
 
     /// The next news, and what says that it is safe.
-    pub(crate) fn untaken(&self) -> (News, Option<oneshot::Sender<()>>) {
+    pub(crate) fn untaken(&self) -> (ChannelReport, Option<oneshot::Sender<()>>) {
         loop {
             match self.report() {
                 TelegramReport::Heard { news, taken } => return (news, taken),
@@ -135,7 +136,7 @@ impl Rig {
             within: DEADLINE,
         });
         match self.news() {
-            News::Shown(copy) => copy,
+            ChannelReport::Shown(copy) => copy,
             other => panic!("{other:?}"),
         }
     }
@@ -215,9 +216,9 @@ pub(crate) fn who(who: &Person) -> String {
 }
 
 /// A press in words for comparing, and by what to answer it.
-pub(crate) fn pressed(news: News) -> (String, ReplyTo) {
+pub(crate) fn pressed(news: ChannelReport) -> (String, ReplyTo) {
     match news {
-        News::Pressed { who: person, question, press, reply_to, .. } => {
+        ChannelReport::Pressed { who: person, question, press, reply_to, .. } => {
             let what = match press {
                 Press::Button(action) => action.to_string(),
                 Press::Words(words) => format!("{words:?}"),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use callgate_approval::channel::{
-    ChannelOrder, MarkState, News, QuestionCopy, QuestionMark, ReplyTo,
+    ChannelOrder, ChannelReport, MarkState, QuestionCopy, QuestionMark, ReplyTo,
 };
 use callgate_approval::telegram::TelegramReport;
 use callgate_testkit::process::DEADLINE;
@@ -35,7 +35,7 @@ fn a_question_goes_to_every_chat_and_is_marked_on_every_copy() {
     });
     let mut copies: Vec<QuestionCopy> = (0..2)
         .map(|_| match rig.news() {
-            News::Shown(copy) => copy,
+            ChannelReport::Shown(copy) => copy,
             other => panic!("{other:?}"),
         })
         .collect();
@@ -85,14 +85,16 @@ fn presses_in_a_group_say_who_and_forged_ones_are_told() {
     assert_eq!(pressed(rig.news()).0, "Bob (8) in group -100: deny for 01");
     for made_up in ["", "nonsense", "550e8400-e29b-41d4-a716-446655440001:explode"] {
         let press = fake.press_data(TEAM, 9, copy.message, made_up);
-        let News::Forged { who: person, reply_to } = rig.news() else { panic!("{made_up}") };
+        let ChannelReport::Forged { who: person, reply_to } = rig.news() else {
+            panic!("{made_up}")
+        };
         assert_eq!(who(&person), "User 9 (9) in group -100");
         rig.order(tell(reply_to, "No"));
         fake.wait_for("the answer", |seen| seen.toast(&press).map(drop));
     }
     // The button of one question on the message of another.
     fake.press_data(TEAM, 8, other.message, &data(1, Action::Allow));
-    assert!(matches!(rig.news(), News::Forged { .. }));
+    assert!(matches!(rig.news(), ChannelReport::Forged { .. }));
     // An old message of which Telegram gives no text is believed.
     fake.press_data(TEAM, 8, 55, &data(1, Action::Allow));
     assert_eq!(pressed(rig.news()).0, "Bob (8) in group -100: allow for 01");
@@ -157,8 +159,8 @@ fn what_was_cut_is_shown_in_full_as_pages_or_as_a_file() {
         assert!(message.button("Allow").is_none(), "not under what is cut");
         assert!(message.shape.text.contains("echo the end"), "its end is shown all the same");
         let shown = rig.news();
-        assert_eq!(shown, News::ShownInFull { question: id(number), chat: ADA });
-        let News::Shown(end) = rig.news() else { panic!("the buttons are a copy") };
+        assert_eq!(shown, ChannelReport::ShownInFull { question: id(number), chat: ADA });
+        let ChannelReport::Shown(end) = rig.news() else { panic!("the buttons are a copy") };
         assert!(message_of(&fake, &end).button("Allow").is_some());
         let all = match &last.document {
             Some(file) => String::from_utf8(file.bytes.clone()).unwrap(),
@@ -265,7 +267,7 @@ fn answers_and_notes_are_cut_to_what_telegram_takes() {
     let toast = fake.wait_for("the answer", |seen| seen.toast(&press).cloned());
     assert!(toast.text.ends_with('…') && toast.text.encode_utf16().count() <= 200);
     let note = fake.send(ADA, ADA, "/status");
-    assert!(matches!(rig.news(), News::Command { .. }));
+    assert!(matches!(rig.news(), ChannelReport::Command { .. }));
     rig.order(tell(ReplyTo::Message { chat: ADA, message: note }, &"long ".repeat(2_000)));
     let answer = fake.wait_for("the answer", |seen| {
         seen.chat(ADA).find(|message| message.reply_to == Some(note)).cloned()

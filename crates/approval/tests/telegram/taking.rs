@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callgate_approval::channel::{ChannelOrder, CopyPart, MarkState, News, QuestionCopy};
+use callgate_approval::channel::{ChannelOrder, ChannelReport, CopyPart, MarkState, QuestionCopy};
 use callgate_testkit::process::DEADLINE;
 use callgate_testkit::telegram::{BOT_NAME, Fault};
 use callgate_wire::approval::Action;
@@ -11,9 +11,9 @@ use serde_json::json;
 use crate::rig::*;
 
 /// The copy that a press names.
-fn copy_of(news: &News) -> Option<QuestionCopy> {
+fn copy_of(news: &ChannelReport) -> Option<QuestionCopy> {
     match news {
-        News::Pressed { copy, .. } => copy.clone(),
+        ChannelReport::Pressed { copy, .. } => copy.clone(),
         other => panic!("{other:?}"),
     }
 }
@@ -72,7 +72,7 @@ fn what_the_desk_drops_comes_again_and_what_it_took_does_not() {
     heard.sort();
     assert_eq!(heard, ["allow", "deny", "deny", "reply"]);
     fake.send(ADA, ADA, "/status");
-    assert!(matches!(rig.news(), News::Command { .. }), "and nothing else came again");
+    assert!(matches!(rig.news(), ChannelReport::Command { .. }), "and nothing else came again");
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn a_repeated_update_is_handed_on_once() {
     fake.press(ADA, ADA, copy.message, "Deny");
     assert!(pressed(rig.news()).0.contains("deny"), "and not allow once more");
     fake.send(ADA, ADA, "/status");
-    assert!(matches!(rig.news(), News::Command { .. }));
+    assert!(matches!(rig.news(), ChannelReport::Command { .. }));
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn a_press_may_come_before_our_own_send_returns() {
     rig.order(mark(&bash(1), [&copy], MarkState::Allowed, "Allowed by Ada"));
     wait_for_text(&fake, &copy, "Allowed by Ada");
     fake.release();
-    assert_eq!(rig.news(), News::Shown(copy));
+    assert_eq!(rig.news(), ChannelReport::Shown(copy));
     assert!(rig.finish().is_empty());
     fake.assert_nothing_refused();
 }
@@ -148,7 +148,7 @@ fn commands_are_told_apart_from_answers() {
         fake.send(TEAM, 8, "/pending@another_bot");
         fake.send(TEAM, 8, "just talking");
         let number = fake.send(chat, 8, text);
-        let News::Command { name, rest, reply_to, who: person } = rig.news() else {
+        let ChannelReport::Command { name, rest, reply_to, who: person } = rig.news() else {
             panic!("{text}")
         };
         assert_eq!((name.as_str(), rest.as_str()), expected);

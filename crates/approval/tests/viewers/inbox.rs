@@ -4,7 +4,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use callgate_approval::asker::{self, Asker, AskerSettings, Unwanted, WordsLook};
+use callgate_approval::asker::{self, Asker, AskerCancellation, AskerSettings, WordsLook};
 use callgate_client::viewer::Viewer;
 use callgate_wire::approval::{Action, ApprovalRequest, Decision, Press, RequestId};
 use callgate_wire::desk::{
@@ -138,7 +138,7 @@ fn words_that_come_after_the_question_are_on_its_card() {
     };
     let settings = AskerSettings { socket: house.socket(), timeout: DEADLINE, grace: DEADLINE };
     let answer = thread::spawn(move || {
-        let unwanted = Unwanted::default();
+        let unwanted = AskerCancellation::default();
         let connected = Asker::dial(&settings, &unwanted).unwrap();
         connected.ask_with_words(&asked, &mut look)
     });

@@ -86,7 +86,7 @@ impl RuntimeLife {
         }
     }
 
-    fn fading(&mut self) -> Option<&mut FadingSigns> {
+    fn fading_signs(&mut self) -> Option<&mut FadingSigns> {
         match self {
             Self::Starting { fading, .. } | Self::Ready { fading, .. } => Some(fading),
             _ => None,
@@ -169,7 +169,7 @@ impl ClientCore {
     }
 
     pub(super) fn pipe_closed(&mut self, now: Duration) {
-        let Some(fading) = self.life.fading() else { return };
+        let Some(fading) = self.life.fading_signs() else { return };
         fading.is_closed = true;
         self.handle_fading(now);
     }
@@ -185,7 +185,7 @@ impl ClientCore {
             let (reason, at_once) = (Arc::clone(reason), *at_once);
             return self.handle_death(now, exited, reason, at_once);
         }
-        let Some(fading) = self.life.fading() else { return };
+        let Some(fading) = self.life.fading_signs() else { return };
         fading.exited = Some(exited);
         self.handle_fading(now);
     }
@@ -193,7 +193,7 @@ impl ClientCore {
     /// Handles one sign of the end, and waits for the other, so that no line is lost and the exit
     /// status is known.
     fn handle_fading(&mut self, now: Duration) {
-        let Some(fading) = self.life.fading() else { return };
+        let Some(fading) = self.life.fading_signs() else { return };
         let limit = if fading.exited.is_some() { LAST_WORDS } else { WITHOUT_PIPES };
         let until = *fading.until.get_or_insert(now + limit);
         let is_over = fading.is_closed && fading.exited.is_some();

@@ -213,7 +213,7 @@ fn a_rule_is_proposed_for_a_call() {
     let proposed =
         bench.served.propose_rule(&command("git push"), RuleDecision::Allow, Some(3600)).unwrap();
     assert_eq!(proposed.name, "git-push-2");
-    let until = until_of(&proposed.toml).unwrap();
+    let until = read_rule_end(&proposed.toml).unwrap();
     let end: Timestamp = until.parse().unwrap();
     let left = end.as_second() - now_ms() / 1000;
     assert!((3500..=3660).contains(&left), "{until}");

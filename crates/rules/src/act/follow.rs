@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Act, touch, written};
 use crate::disk::{Disk, PathFollower};
-use crate::glob::{Lean, Tok, can_meet, literal_toks};
+use crate::glob::{ComparisonBias, PatternToken, can_meet, literal_toks};
 use crate::place;
 use crate::shell::{ShellCommand, ShellWord};
 use crate::steps;
@@ -214,7 +214,7 @@ impl LinkTargets {
         act: &Act,
         follower: &PathFollower<'_>,
     ) -> Vec<ShellWord> {
-        let patterns: Vec<Vec<Tok>> = word.patterns().collect();
+        let patterns: Vec<Vec<PatternToken>> = word.patterns().collect();
         let mut found: Vec<ShellWord> = Vec::new();
         for part in patterns.iter().flat_map(|toks| touch::word_parts(toks)).take(MOST_PARTS) {
             let (text, rest) = known_folder(part);
@@ -243,7 +243,7 @@ impl LinkTargets {
     fn find_path_targets(
         &mut self,
         path: &str,
-        rest: &[Tok],
+        rest: &[PatternToken],
         follower: &PathFollower<'_>,
     ) -> Vec<ShellWord> {
         let slashed = |place: &str| format!("{}/", place.trim_end_matches('/'));
@@ -255,10 +255,11 @@ impl LinkTargets {
             };
             words.push(word);
         }
-        let end = rest.iter().position(|tok| *tok == Tok::Is('/')).unwrap_or(rest.len());
+        let end = rest.iter().position(|tok| *tok == PatternToken::Is('/')).unwrap_or(rest.len());
         let (name, below) = rest.split_at(end);
         let links = if name.is_empty() { Vec::new() } else { follower.links_in(path) };
-        let is_meant = |found: &&String| can_meet(name, &literal_toks(found), Lean::Generous);
+        let is_meant =
+            |found: &&String| can_meet(name, &literal_toks(found), ComparisonBias::Generous);
         for link in links.iter().filter(is_meant) {
             let place = self.find_link_target(&(slashed(path) + link), follower);
             words.extend(place.map(|place| ShellWord::of_toks(&place, below)));
@@ -288,15 +289,15 @@ impl LinkTargets {
 
 /// Returns the folder of a path before its first wildcard, and the rest; or all of it if there is
 /// none.
-fn known_folder(path: &[Tok]) -> (String, &[Tok]) {
-    let known = path.iter().take_while(|tok| matches!(tok, Tok::Is(_))).count();
+fn known_folder(path: &[PatternToken]) -> (String, &[PatternToken]) {
+    let known = path.iter().take_while(|tok| matches!(tok, PatternToken::Is(_))).count();
     let end = if known == path.len() {
         known
     } else {
-        path[..known].iter().rposition(|tok| *tok == Tok::Is('/')).map_or(0, |at| at + 1)
+        path[..known].iter().rposition(|tok| *tok == PatternToken::Is('/')).map_or(0, |at| at + 1)
     };
     let (folder, rest) = path.split_at(end);
-    (folder.iter().copied().filter_map(Tok::character).collect(), rest)
+    (folder.iter().copied().filter_map(PatternToken::character).collect(), rest)
 }
 
 /// Returns the texts in an unknown tool's input that could be paths: those with a slash, and those
@@ -311,7 +312,7 @@ fn named_in_strings(act: &Act) -> BTreeSet<String> {
                 let paths = touch::path_parts(&toks)
                     .map(|part| place::placed_toks(part, &project, &act.home));
                 found.extend(paths.map(|path| {
-                    path.iter().copied().filter_map(Tok::character).collect::<String>()
+                    path.iter().copied().filter_map(PatternToken::character).collect::<String>()
                 }));
             }
         }

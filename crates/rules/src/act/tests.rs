@@ -86,10 +86,11 @@ fn every_line_of_the_table_of_tools_has_its_class() {
         };
         let act = Act::from_call(tool, input, "/home/ada/engine", agent, "/home/ada");
         assert_eq!(act.class, tools::class_of_kind(kind), "{agent} {tool}");
-        assert_eq!(act.command.is_some(), act.class == Class::Run, "{agent} {tool}");
-        let is_file = matches!(act.class, Class::Read | Class::Write) && kind != ToolKind::Note;
+        assert_eq!(act.command.is_some(), act.class == ActClass::Run, "{agent} {tool}");
+        let is_file =
+            matches!(act.class, ActClass::Read | ActClass::Write) && kind != ToolKind::Note;
         assert_eq!(!act.paths.is_empty(), is_file, "{agent} {tool}");
-        assert_eq!(!act.hosts.is_empty(), act.class == Class::Network, "{agent} {tool}");
+        assert_eq!(!act.hosts.is_empty(), act.class == ActClass::Network, "{agent} {tool}");
         assert_eq!(!act.strings.is_empty(), has_strings(kind), "{agent} {tool}");
     }
 }

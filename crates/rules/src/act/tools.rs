@@ -6,7 +6,7 @@ use callgate_wire::tool_act::{
 use serde_json::{Map, Value};
 
 use super::input::{CommandText, all_strings, named_commands, text_member};
-use super::{Act, Class, LARGEST_INPUT, MOST_STRINGS, host_of, input};
+use super::{Act, ActClass, LARGEST_INPUT, MOST_STRINGS, host_of, input};
 use crate::place::{BaseFolders, resolve_path};
 use crate::shell::ShellScript;
 use crate::steps;
@@ -14,15 +14,15 @@ use crate::steps;
 /// Why an input that gives something twice is unclear: tools differ in which of the two they take.
 const TWICE: &str = "its input says the same thing in more than one place";
 
-pub(crate) fn class_of_kind(kind: ToolKind) -> Class {
+pub(crate) fn class_of_kind(kind: ToolKind) -> ActClass {
     match kind {
-        ToolKind::Run(_) => Class::Run,
-        _ if kind.changes_files() => Class::Write,
+        ToolKind::Run(_) => ActClass::Run,
+        _ if kind.changes_files() => ActClass::Write,
         ToolKind::Read | ToolKind::List | ToolKind::Find | ToolKind::Search | ToolKind::Note => {
-            Class::Read
+            ActClass::Read
         }
-        ToolKind::Fetch | ToolKind::WebSearch => Class::Network,
-        _ => Class::Other,
+        ToolKind::Fetch | ToolKind::WebSearch => ActClass::Network,
+        _ => ActClass::Other,
     }
 }
 
@@ -345,7 +345,7 @@ fn with_args(act: &mut Act, run: &RunAct<'_>, words: &[&str], cwd: &str) {
 fn add_words(act: &mut Act, run: &RunAct<'_>, words: &[&str], cwd: &str) {
     if let Some(patch) = run.patch() {
         // It is no command, so the rules for writing apply to it.
-        act.class = Class::Write;
+        act.class = ActClass::Write;
         return add_patch(act, &patch, cwd);
     }
     let script = ShellScript::of_words(words.iter().copied(), cwd);

@@ -7,7 +7,7 @@ use callgate_mask::programs::is_one_of;
 use callgate_wire::tool_act::ToolKind;
 
 use super::{Act, OWN_AGENT};
-use crate::glob::{Tok, is_text, literal_toks};
+use crate::glob::{PatternToken, is_text, literal_toks};
 use crate::place::link::leads_anywhere;
 use crate::place::placed_toks;
 use crate::shell::names::{MOVERS, SEARCHERS};
@@ -27,9 +27,9 @@ const MOST_WILD_PATHS: usize = 2_000;
 /// The most paths that are found in one act; one with more is too long to judge.
 const MOST_PATHS: usize = 20_000;
 
-pub(super) fn touched_paths(act: &Act) -> Vec<Vec<Tok>> {
+pub(super) fn touched_paths(act: &Act) -> Vec<Vec<PatternToken>> {
     let named = act.paths.iter().chain(&act.cwds);
-    let mut found: Vec<Vec<Tok>> = named.map(|path| literal_toks(path)).collect();
+    let mut found: Vec<Vec<PatternToken>> = named.map(|path| literal_toks(path)).collect();
     for text in &act.strings {
         for piece in text_words(text) {
             if steps::is_spent() {
@@ -55,15 +55,16 @@ pub(super) fn touched_paths(act: &Act) -> Vec<Vec<Tok>> {
     few_wild(found)
 }
 
-pub(crate) fn is_listed(path: &[Tok]) -> bool {
-    path.last() == Some(&Tok::Beneath)
+pub(crate) fn is_listed(path: &[PatternToken]) -> bool {
+    path.last() == Some(&PatternToken::Beneath)
 }
 
-pub(super) fn listed_folders(act: &Act) -> Vec<Vec<Tok>> {
+pub(super) fn listed_folders(act: &Act) -> Vec<Vec<PatternToken>> {
     let mut found = Vec::new();
     for command in &act.runs.commands {
         // Few commands have one, so the words of the others need not be placed again.
-        let has_list = |word: &ShellWord| word.patterns().any(|toks| toks.contains(&Tok::Beneath));
+        let has_list =
+            |word: &ShellWord| word.patterns().any(|toks| toks.contains(&PatternToken::Beneath));
         if path_words(command).any(has_list) {
             of_command(command, &act.home, &mut found);
         }
@@ -71,7 +72,7 @@ pub(super) fn listed_folders(act: &Act) -> Vec<Vec<Tok>> {
     found.retain(|path| is_listed(path));
     for path in &mut found {
         path.pop();
-        while path.len() > 1 && path.last() == Some(&Tok::Is('/')) {
+        while path.len() > 1 && path.last() == Some(&PatternToken::Is('/')) {
             path.pop();
         }
     }
@@ -104,7 +105,7 @@ pub(super) fn is_lost(act: &Act) -> bool {
 }
 
 /// Notes if there are more paths with wildcards than can be compared.
-fn few_wild(paths: Vec<Vec<Tok>>) -> Vec<Vec<Tok>> {
+fn few_wild(paths: Vec<Vec<PatternToken>>) -> Vec<Vec<PatternToken>> {
     if paths.iter().filter(|path| !is_text(path)).count() > MOST_WILD_PATHS {
         steps::note_omission();
     }
@@ -112,7 +113,7 @@ fn few_wild(paths: Vec<Vec<Tok>>) -> Vec<Vec<Tok>> {
 }
 
 /// Adds the paths that the words of a command could mean, in each folder in which it may run.
-pub(crate) fn of_command(command: &ShellCommand, home: &str, found: &mut Vec<Vec<Tok>>) {
+pub(crate) fn of_command(command: &ShellCommand, home: &str, found: &mut Vec<Vec<PatternToken>>) {
     let folders = folders_of(command, home);
     for word in path_words(command) {
         for glob_toks in word.patterns() {
@@ -129,12 +130,12 @@ pub(crate) fn of_command(command: &ShellCommand, home: &str, found: &mut Vec<Vec
 }
 
 /// Returns the folders in which a command may run, including those that an option names.
-pub(super) fn folders_of(command: &ShellCommand, home: &str) -> Vec<Vec<Tok>> {
-    let mut folders: Vec<Vec<Tok>> =
+pub(super) fn folders_of(command: &ShellCommand, home: &str) -> Vec<Vec<PatternToken>> {
+    let mut folders: Vec<Vec<PatternToken>> =
         command.folders.iter().map(|folder| literal_toks(folder)).collect();
     folders.extend(command.other_folders.iter().cloned());
     let from = folders.clone();
-    let mut enter = |toks: &[Tok]| {
+    let mut enter = |toks: &[PatternToken]| {
         folders.extend(from.iter().map(|folder| placed_toks(toks, folder, home)));
     };
     for two in command.words.windows(2) {
@@ -172,14 +173,14 @@ fn path_words(command: &ShellCommand) -> impl Iterator<Item = &ShellWord> {
 }
 
 /// Returns the parts of a word that could be a path by themselves; the word itself is the first.
-pub(crate) fn path_parts(toks: &[Tok]) -> impl Iterator<Item = &[Tok]> {
+pub(crate) fn path_parts(toks: &[PatternToken]) -> impl Iterator<Item = &[PatternToken]> {
     part_starts(toks).map(move |at| &toks[at..]).take(MOST_PARTS)
 }
 
 /// Returns the parts of a command's word that could be a path by themselves. A part ends where the
 /// word does, or before the next separator, as in `-v ~/.ssh:/keys`. Of a word with very many parts
 /// the later ones end only there.
-pub(crate) fn word_parts(toks: &[Tok]) -> impl Iterator<Item = &[Tok]> {
+pub(crate) fn word_parts(toks: &[PatternToken]) -> impl Iterator<Item = &[PatternToken]> {
     let has_separator = toks.iter().copied().any(is_separator);
     let short = part_starts(toks).filter(move |_| has_separator).map(move |at| {
         let part = &toks[at..];
@@ -188,14 +189,15 @@ pub(crate) fn word_parts(toks: &[Tok]) -> impl Iterator<Item = &[Tok]> {
     path_parts(toks).chain(short.filter(|part| !part.is_empty()))
 }
 
-fn part_starts(toks: &[Tok]) -> impl Iterator<Item = usize> {
-    let is_option = toks.first() == Some(&Tok::Is('-'));
+fn part_starts(toks: &[PatternToken]) -> impl Iterator<Item = usize> {
+    let is_option = toks.first() == Some(&PatternToken::Is('-'));
     let begins = move |at: &usize| match *at {
         0 => true,
         at => {
             is_separator(toks[at - 1])
                 || (is_option
-                    && (at == 2 || (matches!(toks[at], Tok::Is('/' | '~' | '.')) && at < 8)))
+                    && (at == 2
+                        || (matches!(toks[at], PatternToken::Is('/' | '~' | '.')) && at < 8)))
         }
     };
     // What begins earlier is too long for a path.
@@ -203,12 +205,12 @@ fn part_starts(toks: &[Tok]) -> impl Iterator<Item = usize> {
     (from..toks.len()).filter(begins)
 }
 
-fn is_separator(tok: Tok) -> bool {
-    matches!(tok, Tok::Is('=' | ':' | ',' | '@'))
+fn is_separator(tok: PatternToken) -> bool {
+    matches!(tok, PatternToken::Is('=' | ':' | ',' | '@'))
 }
 
 /// Returns the folders that an act searches, removes or moves with all their contents.
-pub(super) fn swept_folders(act: &Act) -> Vec<Vec<Tok>> {
+pub(super) fn swept_folders(act: &Act) -> Vec<Vec<PatternToken>> {
     let mut found = Vec::new();
     if act.is_search && !has_own_filter(act) {
         found.extend(act.paths.iter().map(|path| literal_toks(path)));

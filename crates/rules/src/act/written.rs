@@ -4,7 +4,7 @@
 //! A program that is not in the table is not seen to write anything.
 
 use super::{Act, touch};
-use crate::glob::{Tok, literal_toks};
+use crate::glob::{PatternToken, literal_toks};
 use crate::place;
 use crate::shell::{ShellCommand, ShellWord, operands};
 use crate::steps;
@@ -83,8 +83,8 @@ const GIT_READS: &WordList = words!(
 const GIT_CREATES: &WordList = words!("clone init worktree bundle");
 
 /// Returns the paths that the commands of an act write, absolute; one that could be anything is a
-/// single [`Tok::Cross`].
-pub(super) fn written_paths(act: &Act) -> Vec<Vec<Tok>> {
+/// single [`PatternToken::Cross`].
+pub(super) fn written_paths(act: &Act) -> Vec<Vec<PatternToken>> {
     let mut found = WrittenPaths { act, last: None, folders: Vec::new(), paths: Vec::new() };
     for command in &act.runs.commands {
         found.add_all(command, &command.written);
@@ -113,8 +113,8 @@ struct WrittenPaths<'a> {
     act: &'a Act,
     /// The command whose folders were looked up last, by its address, and these folders.
     last: Option<*const ShellCommand>,
-    folders: Vec<Vec<Tok>>,
-    paths: Vec<Vec<Tok>>,
+    folders: Vec<Vec<PatternToken>>,
+    paths: Vec<Vec<PatternToken>>,
 }
 
 impl WrittenPaths<'_> {
@@ -168,7 +168,7 @@ impl WrittenPaths<'_> {
             );
             if short.contains('P') || has_long("--absolute-names") {
                 // With absolute names the archive says where it writes.
-                self.paths.push(vec![Tok::Cross]);
+                self.paths.push(vec![PatternToken::Cross]);
             }
         } else if !short.contains('t') && !has_long("--list") {
             // The letters may come without a dash, and then the archive is the next word.
@@ -221,7 +221,7 @@ impl WrittenPaths<'_> {
     }
 
     /// Adds the folders of an option, or the folder in which the command runs.
-    fn add_folders(&mut self, command: &ShellCommand, values: Vec<Vec<Tok>>) {
+    fn add_folders(&mut self, command: &ShellCommand, values: Vec<Vec<PatternToken>>) {
         if values.is_empty() {
             self.add_path(command, &literal_toks("."));
         }
@@ -246,12 +246,16 @@ impl WrittenPaths<'_> {
         patterns.for_each(|toks| self.add_path(command, &toks));
     }
 
-    fn add_values(&mut self, command: &ShellCommand, values: impl Iterator<Item = Vec<Tok>>) {
+    fn add_values(
+        &mut self,
+        command: &ShellCommand,
+        values: impl Iterator<Item = Vec<PatternToken>>,
+    ) {
         values.for_each(|value| self.add_path(command, &value));
     }
 
     /// Adds a path in each folder in which the command may run.
-    fn add_path(&mut self, command: &ShellCommand, path: &[Tok]) {
+    fn add_path(&mut self, command: &ShellCommand, path: &[PatternToken]) {
         if path.is_empty() || steps::is_spent() {
             return;
         }
@@ -264,7 +268,7 @@ impl WrittenPaths<'_> {
         }
         for folder in &self.folders {
             let path = place::placed_toks(path, folder, &self.act.home);
-            let text: String = path.iter().copied().filter_map(Tok::character).collect();
+            let text: String = path.iter().copied().filter_map(PatternToken::character).collect();
             if text.len() < path.len() || !NOWHERE.contains(&text) {
                 self.paths.push(path);
             }
@@ -295,7 +299,7 @@ fn last_operands(arguments: &[ShellWord]) -> Vec<&ShellWord> {
 fn option_values<'a>(
     arguments: &'a [ShellWord],
     options: &'a str,
-) -> impl Iterator<Item = Vec<Tok>> + 'a {
+) -> impl Iterator<Item = Vec<PatternToken>> + 'a {
     arguments
         .iter()
         .enumerate()
@@ -308,7 +312,7 @@ fn option_values<'a>(
             let next = || arguments.get(at + 1).into_iter().flat_map(ShellWord::patterns).collect();
             Some(if rest.is_empty() { next() } else { vec![rest] })
         })
-        .flat_map(|values: Vec<Vec<Tok>>| values)
+        .flat_map(|values: Vec<Vec<PatternToken>>| values)
 }
 
 /// Returns where the value begins in a word that is this option, perhaps among other letters or
@@ -324,7 +328,7 @@ fn value_at(text: &str, option: &str) -> Option<usize> {
     (is_it && option.starts_with(name)).then(|| (name.len() + 1).min(text.chars().count()))
 }
 
-fn value_of(word: &ShellWord, beginning: &str) -> Option<Vec<Tok>> {
+fn value_of(word: &ShellWord, beginning: &str) -> Option<Vec<PatternToken>> {
     let is_it = word.gapped_text().starts_with(beginning);
     let first = word.patterns().next().filter(|_| is_it)?;
     Some(first.get(beginning.len()..).unwrap_or_default().to_vec())

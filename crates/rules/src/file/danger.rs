@@ -9,8 +9,8 @@ use callgate_wire::tool_act::ToolKind;
 
 use super::RuleProblemLevel;
 use super::fields::{FileSource, TableFields};
-use crate::act::{Class, class_of};
-use crate::glob::Lean;
+use crate::act::{ActClass, class_of};
+use crate::glob::ComparisonBias;
 use crate::place::last_name;
 use crate::rule::command::CommandPattern;
 use crate::rule::{Rule, RuleDecision};
@@ -39,17 +39,17 @@ pub(super) fn check_rule(
 fn report_impossible(rule: &Rule, fields: &TableFields<'_>, source: &mut FileSource<'_>) {
     let name = &rule.name;
     let is_class = |class| rule.class.as_ref().is_none_or(|classes| classes.contains(&class));
-    if rule.command.is_some() && !is_class(Class::Run) {
+    if rule.command.is_some() && !is_class(ActClass::Run) {
         let message =
             format!("rule `{name}` never holds: only an act of class `run` has a `command`");
-        source.error(fields.at_of("class"), message);
+        source.error(fields.find_member("class"), message);
     }
     if rule.command.is_some() && rule.host.is_some() && rule.decision == RuleDecision::Allow {
         let message = format!(
             "rule `{name}`: which hosts a command reaches cannot be known, so that an allow cannot have \
              both `command` and `host`; write the address into the pattern of the command"
         );
-        source.error(fields.at_of("host"), message);
+        source.error(fields.find_member("host"), message);
     }
     let is_open = rule.command.iter().flatten().any(|pattern| pattern.is_open);
     if rule.options.is_some() && !(is_open && rule.decision == RuleDecision::Allow) {
@@ -57,40 +57,40 @@ fn report_impossible(rule: &Rule, fields: &TableFields<'_>, source: &mut FileSou
             "rule `{name}`: `options` says what may follow in place of the `*` at the end of a \
              `command` that is allowed; here there is none"
         );
-        source.error(fields.at_of("options"), message);
+        source.error(fields.find_member("options"), message);
     }
     if rule.path_except.is_some() && rule.decision == RuleDecision::Allow {
         let message = format!(
             "rule `{name}`: a `path` with `!` is for rules that deny or ask; write which paths are \
              allowed"
         );
-        source.error(fields.at_of("path"), message);
+        source.error(fields.find_member("path"), message);
     }
     if rule.is_local && rule.decision != RuleDecision::Allow {
         let message = format!(
             "rule `{name}`: `local` is for rules that allow; a rule that denies or asks names the \
              paths and hosts that it is about"
         );
-        source.error(fields.at_of("local"), message);
+        source.error(fields.find_member("local"), message);
     }
     let asks = matches!(rule.decision, RuleDecision::Ask | RuleDecision::Confirm);
     for demand in rule.demands.list().filter(|_| !asks) {
         let message = format!(
             "rule `{name}`: `{demand}` is for rules that decide `ask` or `confirm`; here nobody is asked"
         );
-        source.error(fields.at_of(demand.name()), message);
+        source.error(fields.find_member(demand.name()), message);
     }
     if rule.verb.is_some() && rule.tool.is_none() && rule.decision == RuleDecision::Allow {
         let message = format!(
             "rule `{name}`: an allow with `verb` also names the tools, such as \
              `tool = \"mcp__*\"`"
         );
-        source.error(fields.at_of("verb"), message);
+        source.error(fields.find_member("verb"), message);
     }
     if rule.project.iter().flatten().any(crate::rule::path::PathPattern::is_relative) {
         let message =
             format!("rule `{name}`: a `project` is an absolute path, or one that begins with `~/`");
-        source.error(fields.at_of("project"), message);
+        source.error(fields.find_member("project"), message);
     }
 }
 
@@ -105,9 +105,10 @@ fn report_vague_allow(rule: &Rule, fields: &TableFields<'_>, source: &mut FileSo
         );
         return source.error(fields.at(), message);
     }
-    let covers = |class: Class| {
-        let names =
-            |tool: &str| rule.tool.iter().flatten().any(|pattern| pattern.fits(tool, Lean::Strict));
+    let covers = |class: ActClass| {
+        let names = |tool: &str| {
+            rule.tool.iter().flatten().any(|pattern| pattern.fits(tool, ComparisonBias::Strict))
+        };
         let names_one =
             || ToolKind::common().any(|(tool, kind)| class_of(kind) == class && names(tool));
         match (&rule.class, &rule.tool) {
@@ -118,14 +119,14 @@ fn report_vague_allow(rule: &Rule, fields: &TableFields<'_>, source: &mut FileSo
             }
         }
     };
-    if rule.command.is_none() && covers(Class::Run) {
+    if rule.command.is_none() && covers(ActClass::Run) {
         let message = format!(
             "rule `{name}` would allow every command; say which with `command`, or write \
              `command = \"*\"` if you mean every one"
         );
         source.error(fields.at(), message);
     }
-    if rule.path.is_none() && rule.command.is_none() && covers(Class::Write) {
+    if rule.path.is_none() && rule.command.is_none() && covers(ActClass::Write) {
         let message = format!(
             "rule `{name}` would allow changes to every file; say which with `path`, such as \
              `path = \"**\"` for all in the project"
@@ -135,11 +136,15 @@ fn report_vague_allow(rule: &Rule, fields: &TableFields<'_>, source: &mut FileSo
     let is_any =
         rule.tool.is_none() && rule.path.is_none() && rule.command.is_none() && rule.host.is_none();
     if is_any
-        && rule.class.iter().flatten().any(|class| matches!(class, Class::Network | Class::Other))
+        && rule
+            .class
+            .iter()
+            .flatten()
+            .any(|class| matches!(class, ActClass::Network | ActClass::Other))
     {
         let message =
             format!("rule `{name}` allows a whole class; name the tools or hosts that you mean");
-        source.report_problem(RuleProblemLevel::Warning, fields.at_of("class"), message);
+        source.report_problem(RuleProblemLevel::Warning, fields.find_member("class"), message);
     }
 }
 
@@ -149,7 +154,7 @@ fn report_broad_pattern(
     fields: &TableFields<'_>,
     source: &mut FileSource<'_>,
 ) {
-    let at = fields.at_of("command");
+    let at = fields.find_member("command");
     let fixed = pattern.fixed_words();
     let fixed: Vec<&str> = fixed.iter().map(AsRef::as_ref).collect();
     let text = &pattern.text;

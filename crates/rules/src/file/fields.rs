@@ -143,7 +143,7 @@ impl<'a> TableFields<'a> {
     }
 
     /// Returns where the value of a member begins, or where the table begins if there is none.
-    pub(super) fn at_of(&self, name: &str) -> usize {
+    pub(super) fn find_member(&self, name: &str) -> usize {
         self.value(name).map_or(self.at(), |value| value.span().start)
     }
 
@@ -219,7 +219,7 @@ impl<'a> TableFields<'a> {
         let value = self.value(name).map(|value| value.get_ref().as_bool());
         if !matches!(value, None | Some(Some(true))) {
             let message = format!("`{name}` can only be `true`; leave it out otherwise");
-            source.error(self.at_of(name), message);
+            source.error(self.find_member(name), message);
         }
         value.is_some()
     }

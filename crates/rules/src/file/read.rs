@@ -10,7 +10,7 @@ use super::nearest::nearest_word_hint;
 use super::{
     LARGEST_FILE, MOST_RULES, RuleFile, RuleProblemLevel, arguments, danger, plain, rule_test,
 };
-use crate::act::Class;
+use crate::act::ActClass;
 use crate::moment::{DAY_NAMES, HourSpan, RuleEnd, Weekdays};
 use crate::rule::command::CommandPattern;
 use crate::rule::host::HostPattern;
@@ -94,7 +94,7 @@ fn parse_tables(table: &DeTable<'_>, file: &mut RuleFile, source: &mut FileSourc
                         "the name `{}` is already used by the rule in line {}",
                         rule.name, first.line
                     );
-                    source.error(fields.at_of("name"), message);
+                    source.error(fields.find_member("name"), message);
                 }
                 file.rules.push(Arc::new(rule));
                 Some(())
@@ -177,7 +177,7 @@ fn parse_rule(fields: &TableFields<'_>, trust: Trust, source: &mut FileSource<'_
         scope: None,
     };
     if rule.name.trim().is_empty() && !(fields.has("name") && source.problems.len() > errors) {
-        source.error(fields.at_of("name"), "a rule needs a `name` of its own");
+        source.error(fields.find_member("name"), "a rule needs a `name` of its own");
     }
     if !CONDITIONS.iter().any(|condition| fields.has(condition)) {
         let message =
@@ -241,10 +241,10 @@ fn parse_paths(
 pub(super) fn parse_classes(
     fields: &TableFields<'_>,
     source: &mut FileSource<'_>,
-) -> Option<Vec<Class>> {
+) -> Option<Vec<ActClass>> {
     parse_patterns(fields, "class", source, |text| {
-        let known = Class::ALL.map(Class::name);
-        let class = Class::parse(text);
+        let known = ActClass::ALL.map(ActClass::name);
+        let class = ActClass::parse(text);
         class
             .ok_or_else(|| format!("there is no class `{text}`{}", nearest_word_hint(text, &known)))
     })

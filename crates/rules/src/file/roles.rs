@@ -6,8 +6,8 @@ use super::fields::{FileSource, TableFields};
 use super::nearest::nearest_word_hint;
 use super::read::{parse_classes, parse_each_table, parse_names, parse_patterns};
 use super::{Problem, RuleProblemLevel};
-use crate::act::{Act, Class};
-use crate::glob::Lean;
+use crate::act::{Act, ActClass};
+use crate::glob::ComparisonBias;
 use crate::rule::NamePattern;
 use crate::rule::path::PathPattern;
 
@@ -31,7 +31,7 @@ pub struct TeamRole {
     machine: Option<Vec<NamePattern>>,
     project: Option<Vec<PathPattern>>,
     agent: Option<Vec<NamePattern>>,
-    class: Option<Vec<Class>>,
+    class: Option<Vec<ActClass>>,
 }
 
 /// A question, as far as roles tell questions apart.
@@ -90,7 +90,8 @@ impl TeamRole {
         };
         // A subject has no input: its class is that of the tool alone.
         let act = Act::from_call(tool, "{}", project, agent, home);
-        let is_there = |pattern: &PathPattern| pattern.holds(&act.project, &act, Lean::Strict);
+        let is_there =
+            |pattern: &PathPattern| pattern.holds(&act.project, &act, ComparisonBias::Strict);
         fits(&self.machine, machine.unwrap_or(DESK_MACHINE))
             && fits(&self.agent, agent)
             && self.class.as_ref().is_none_or(|classes| classes.contains(&act.class))
@@ -128,7 +129,7 @@ impl TeamRole {
 
 fn fits_one(patterns: &[NamePattern], name: &str) -> bool {
     // A role gives rights, so its names are compared like those of an allow.
-    patterns.iter().any(|pattern| pattern.fits(name, Lean::Strict))
+    patterns.iter().any(|pattern| pattern.fits(name, ComparisonBias::Strict))
 }
 
 fn parse_roles(table: &DeTable<'_>, roles: &mut Vec<TeamRole>, source: &mut FileSource<'_>) {
@@ -146,7 +147,7 @@ fn parse_roles(table: &DeTable<'_>, roles: &mut Vec<TeamRole>, source: &mut File
                     "the name `{}` is already used by the role in line {}",
                     role.name, first.line
                 );
-                source.error(fields.at_of("name"), message);
+                source.error(fields.find_member("name"), message);
             }
             roles.push(role);
             Some(())
@@ -160,7 +161,7 @@ fn parse_role(fields: &TableFields<'_>, source: &mut FileSource<'_>) -> Option<T
     let name = fields.text("name", source).map(|name| String::from(name.text));
     let people = parse_names(fields, "people", source);
     if name.as_ref().is_none_or(|name| name.trim().is_empty()) {
-        source.error(fields.at_of("name"), "a role needs a `name` of its own");
+        source.error(fields.find_member("name"), "a role needs a `name` of its own");
     }
     if people.is_none() {
         source.error(fields.at(), "a role names its `people`, such as [\"ada\", \"ben\"]");
@@ -168,7 +169,7 @@ fn parse_role(fields: &TableFields<'_>, source: &mut FileSource<'_>) -> Option<T
     let project = parse_patterns(fields, "project", source, PathPattern::from_text);
     if project.iter().flatten().any(PathPattern::is_relative) {
         let message = "a `project` is an absolute path, or one that begins with `~/`";
-        source.error(fields.at_of("project"), message);
+        source.error(fields.find_member("project"), message);
     }
     let role = TeamRole {
         name: name?,

@@ -96,7 +96,7 @@ pub(super) fn parse_test(
     let moment = match at.map(|at| RuleEnd::from_text(&at)).transpose() {
         Ok(at) => at.map(RuleEnd::moment),
         Err(reason) => {
-            source.error(fields.at_of("at"), format!("`at`: {reason}"));
+            source.error(fields.find_member("at"), format!("`at`: {reason}"));
             return None;
         }
     };

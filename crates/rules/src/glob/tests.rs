@@ -4,24 +4,28 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Returns a pattern in the letters of these tests: `+` is [`Tok::Cross`], `%` a shell's first
-/// `*`, `!` a shell's first `?`, `#` digits.
-fn toks(text: &str) -> Vec<Tok> {
+/// Returns a pattern in the letters of these tests: `+` is [`PatternToken::Cross`], `%` a shell's
+/// first `*`, `!` a shell's first `?`, `#` digits.
+fn toks(text: &str) -> Vec<PatternToken> {
     let toks = text.chars().flat_map(|c| match c {
-        '*' => vec![Tok::Run],
-        '?' => vec![Tok::One],
-        '+' => vec![Tok::Cross],
-        '%' => vec![Tok::Shy, Tok::Run],
-        '!' => vec![Tok::ShyOne],
-        '#' => vec![Tok::Digits],
-        c => vec![Tok::Is(c)],
+        '*' => vec![PatternToken::Run],
+        '?' => vec![PatternToken::One],
+        '+' => vec![PatternToken::Cross],
+        '%' => vec![PatternToken::Shy, PatternToken::Run],
+        '!' => vec![PatternToken::ShyOne],
+        '#' => vec![PatternToken::Digits],
+        c => vec![PatternToken::Is(c)],
     });
     toks.collect()
 }
 
 fn check(one: &str, other: &str, expected: bool) {
     for (a, b) in [(one, other), (other, one)] {
-        assert_eq!(can_meet(&toks(a), &toks(b), Lean::Strict), expected, "{a:?} and {b:?}");
+        assert_eq!(
+            can_meet(&toks(a), &toks(b), ComparisonBias::Strict),
+            expected,
+            "{a:?} and {b:?}"
+        );
     }
 }
 
@@ -59,28 +63,30 @@ fn patterns_meet_where_one_text_fits_both() {
 
 #[test]
 fn generous_means_any_case_and_anything_too_large() {
-    assert!(can_meet(&literal_toks("RM"), &literal_toks("rm"), Lean::Generous));
-    assert!(!can_meet(&literal_toks("RM"), &literal_toks("rm"), Lean::Strict));
-    let (long, longer) = (vec![Tok::One; 3_000], vec![Tok::One; 3_001]);
-    assert!(can_meet(&long, &longer, Lean::Generous));
-    assert!(!can_meet(&long, &longer, Lean::Strict));
+    assert!(can_meet(&literal_toks("RM"), &literal_toks("rm"), ComparisonBias::Generous));
+    assert!(!can_meet(&literal_toks("RM"), &literal_toks("rm"), ComparisonBias::Strict));
+    let (long, longer) = (vec![PatternToken::One; 3_000], vec![PatternToken::One; 3_001]);
+    assert!(can_meet(&long, &longer, ComparisonBias::Generous));
+    assert!(!can_meet(&long, &longer, ComparisonBias::Strict));
 }
 
 /// Says the same by trying, character by character.
-fn fits(pattern: &[Tok], text: &[char]) -> bool {
+fn fits(pattern: &[PatternToken], text: &[char]) -> bool {
     let Some((first, rest)) = pattern.split_first() else { return text.is_empty() };
     let one = |ok: fn(char) -> bool| {
         text.split_first().is_some_and(|(c, after)| ok(*c) && fits(rest, after))
     };
     match first {
-        Tok::Is(c) => text.split_first().is_some_and(|(d, after)| c == d && fits(rest, after)),
-        Tok::One => one(|c| c != '/'),
-        Tok::ShyOne => one(|c| c != '/' && c != '.'),
-        Tok::Shy => fits(&rest[1..], text) || one(|c| c != '/' && c != '.'),
-        Tok::Run | Tok::Cross | Tok::Beneath | Tok::Digits => {
+        PatternToken::Is(c) => {
+            text.split_first().is_some_and(|(d, after)| c == d && fits(rest, after))
+        }
+        PatternToken::One => one(|c| c != '/'),
+        PatternToken::ShyOne => one(|c| c != '/' && c != '.'),
+        PatternToken::Shy => fits(&rest[1..], text) || one(|c| c != '/' && c != '.'),
+        PatternToken::Run | PatternToken::Cross | PatternToken::Beneath | PatternToken::Digits => {
             let can = |c: char| match first {
-                Tok::Run => c != '/',
-                Tok::Digits => c.is_ascii_digit(),
+                PatternToken::Run => c != '/',
+                PatternToken::Digits => c.is_ascii_digit(),
                 _ => true,
             };
             fits(rest, text)
@@ -94,8 +100,8 @@ proptest! {
     fn a_text_meets_a_pattern_as_it_fits_it(pattern in "[ab1./*?+%!#]{0,7}", text in "[ab1./]{0,7}") {
         let chars: Vec<char> = text.chars().collect();
         let expected = fits(&toks(&pattern), &chars);
-        prop_assert_eq!(can_meet(&toks(&pattern), &literal_toks(&text), Lean::Strict), expected);
-        prop_assert_eq!(can_meet(&literal_toks(&text), &toks(&pattern), Lean::Strict), expected);
+        prop_assert_eq!(can_meet(&toks(&pattern), &literal_toks(&text), ComparisonBias::Strict), expected);
+        prop_assert_eq!(can_meet(&literal_toks(&text), &toks(&pattern), ComparisonBias::Strict), expected);
     }
 
     #[test]
@@ -104,7 +110,7 @@ proptest! {
     ) {
         let chars: Vec<char> = text.chars().collect();
         if fits(&toks(&one), &chars) && fits(&toks(&other), &chars) {
-            prop_assert!(can_meet(&toks(&one), &toks(&other), Lean::Strict));
+            prop_assert!(can_meet(&toks(&one), &toks(&other), ComparisonBias::Strict));
         }
     }
 }

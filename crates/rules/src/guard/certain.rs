@@ -6,7 +6,7 @@ use callgate_mask::words;
 
 use super::places::GuardedPlace;
 use super::program::{KEYRINGS, KILLERS, SERVICES, is_harmless_call};
-use super::{Guarded, HOOK, PROGRAM, VARIABLES, plain_toks};
+use super::{GuardedSet, HOOK, PROGRAM, VARIABLES, plain_toks};
 use crate::act::Act;
 use crate::certain::CertainReading;
 use crate::glob::literal_toks;
@@ -14,7 +14,7 @@ use crate::glob::literal_toks;
 /// Programs that remove, move or close a whole folder.
 const REMOVERS: &WordList = words!("rm rmdir mv shred trash trash-put chmod chown");
 
-impl Guarded {
+impl GuardedSet {
     /// Returns what of the guarded an act certainly touches, if it could for this reason.
     pub(crate) fn surely_touched(
         &self,

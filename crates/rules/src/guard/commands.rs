@@ -6,9 +6,9 @@ use callgate_mask::words;
 
 use super::looks::{self, FEEDERS, is_changing_folders};
 use super::places::{GuardedKind, GuardedPlace};
-use super::{Guarded, git, plain_toks, program};
+use super::{GuardedSet, git, plain_toks, program};
 use crate::act::{Act, touch};
-use crate::glob::{Lean, Tok, can_meet, literal_toks};
+use crate::glob::{ComparisonBias, PatternToken, can_meet, literal_toks};
 use crate::place::{folders_above, last_name, normal_toks};
 use crate::shell::loose::PossibleRuns;
 use crate::shell::names::{MOVERS, SEARCHERS};
@@ -30,7 +30,7 @@ const CHECKOUTS: &WordList = words!(
     rebase cherry-pick revert clone worktree read-tree clean submodule"
 );
 
-impl Guarded {
+impl GuardedSet {
     pub(super) fn command_touches(&self, command: &ShellCommand, act: &Act) -> Option<String> {
         if let Some(reason) = program::writes_us(command, act) {
             return Some(reason);
@@ -76,8 +76,10 @@ impl Guarded {
             let mut paths = Vec::new();
             touch::of_command(command, &act.home, &mut paths);
             // In other texts, a bracket is not a wildcard.
-            paths.retain(|path| !path.contains(&Tok::Cross) || begins_known(path, &act.project));
-            let paths: Vec<Vec<Tok>> = paths.iter().map(|path| plain_toks(path)).collect();
+            paths.retain(|path| {
+                !path.contains(&PatternToken::Cross) || begins_with_literal(path, &act.project)
+            });
+            let paths: Vec<Vec<PatternToken>> = paths.iter().map(|path| plain_toks(path)).collect();
             let is_hit = |place: &&GuardedPlace| paths.iter().any(|path| place.holds(path));
             let sweeps = || {
                 let program = command.program()?;
@@ -94,7 +96,7 @@ impl Guarded {
         &self,
         command: &ShellCommand,
         act: &Act,
-        paths: &[Vec<Tok>],
+        paths: &[Vec<PatternToken>],
     ) -> Option<String> {
         let is = |list: &WordList| {
             let mut words = command.words.iter().skip(1).filter_map(ShellWord::text);
@@ -130,9 +132,11 @@ impl Guarded {
                 // Rules decide about reading everything that is not callgate's own.
                 || (place.kind == GuardedKind::Own && read.iter().any(|path| place.is_below(path)))
         };
-        let holds_project = |path: &Vec<Tok>| {
+        let holds_project = |path: &Vec<PatternToken>| {
             let project = [act.project.as_str()].into_iter().chain(folders_above(&act.project));
-            project.into_iter().any(|folder| can_meet(path, &literal_toks(folder), Lean::Generous))
+            project
+                .into_iter()
+                .any(|folder| can_meet(path, &literal_toks(folder), ComparisonBias::Generous))
         };
         self.places.iter().find(is_hit).map(GuardedPlace::reason).or_else(|| {
             let reason =
@@ -142,7 +146,7 @@ impl Guarded {
     }
 }
 
-fn paths_of(command: &ShellCommand, act: &Act) -> Vec<Vec<Tok>> {
+fn paths_of(command: &ShellCommand, act: &Act) -> Vec<Vec<PatternToken>> {
     let mut paths = Vec::new();
     touch::of_command(command, &act.home, &mut paths);
     // What a list contains is judged by the folder that is listed.
@@ -151,12 +155,12 @@ fn paths_of(command: &ShellCommand, act: &Act) -> Vec<Vec<Tok>> {
 }
 
 /// Returns the folders whose contents a command gets by a list.
-fn listed_by(command: &ShellCommand, act: &Act) -> Vec<Vec<Tok>> {
+fn listed_by(command: &ShellCommand, act: &Act) -> Vec<Vec<PatternToken>> {
     let mut paths = Vec::new();
     touch::of_command(command, &act.home, &mut paths);
     paths.retain(|path| touch::is_listed(path));
-    let folder = |path: Vec<Tok>| {
-        let end = path.iter().rposition(|tok| *tok == Tok::Is('/')).unwrap_or_default();
+    let folder = |path: Vec<PatternToken>| {
+        let end = path.iter().rposition(|tok| *tok == PatternToken::Is('/')).unwrap_or_default();
         plain_toks(&path[..end.max(1)])
     };
     paths.into_iter().map(folder).collect()
@@ -175,12 +179,12 @@ fn is_prose(word: &ShellWord) -> bool {
 }
 
 /// Returns true if a path with a wildcard begins with a literal name and is not in the project.
-fn begins_known(path: &[Tok], project: &str) -> bool {
-    matches!(path, [_, Tok::Is(_), ..]) && !path.starts_with(&literal_toks(project))
+fn begins_with_literal(path: &[PatternToken], project: &str) -> bool {
+    matches!(path, [_, PatternToken::Is(_), ..]) && !path.starts_with(&literal_toks(project))
 }
 
 /// Returns the paths that a command removes, moves or changes with all their contents.
-fn source_paths(command: &ShellCommand, act: &Act) -> Vec<Vec<Tok>> {
+fn source_paths(command: &ShellCommand, act: &Act) -> Vec<Vec<PatternToken>> {
     let mut command = command.clone();
     let is_copier =
         command.words.iter().filter_map(ShellWord::text).any(|word| is_one_of(word, COPIERS));
@@ -203,15 +207,15 @@ fn source_paths(command: &ShellCommand, act: &Act) -> Vec<Vec<Tok>> {
 }
 
 /// Returns the words of a command as paths within a folder: as they are, and by their last name.
-fn relative_paths(command: &ShellCommand) -> Vec<Vec<Tok>> {
+fn relative_paths(command: &ShellCommand) -> Vec<Vec<PatternToken>> {
     let mut found = Vec::new();
     for word in command.words.iter().skip(1).chain(&command.redirects) {
         for toks in word.patterns().map(|toks| plain_toks(&toks)) {
             for part in touch::path_parts(&toks).take_while(|_| !steps::is_spent()) {
-                let whole = normal_toks(&[&[Tok::Is('/')], part].concat());
-                let names = whole.rsplit(|tok| *tok == Tok::Is('/'));
-                let name = names.take(1).flatten().copied().collect::<Vec<Tok>>();
-                if !name.is_empty() && !name.contains(&Tok::Cross) {
+                let whole = normal_toks(&[&[PatternToken::Is('/')], part].concat());
+                let names = whole.rsplit(|tok| *tok == PatternToken::Is('/'));
+                let name = names.take(1).flatten().copied().collect::<Vec<PatternToken>>();
+                if !name.is_empty() && !name.contains(&PatternToken::Cross) {
                     found.extend([name, whole[1..].to_vec()]);
                 }
             }

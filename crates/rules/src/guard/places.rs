@@ -3,15 +3,17 @@
 use std::sync::LazyLock;
 
 use super::agents::AGENT_FOLDERS;
-use crate::glob::{Lean, Tok, begins_otherwise, can_meet, is_text, literal_toks};
+use crate::glob::{
+    ComparisonBias, PatternToken, begins_otherwise, can_meet, is_text, literal_toks,
+};
 use crate::place::folders_above;
 use crate::steps;
 
 /// The folder, in an agent's own, in which it keeps worktrees.
-static WORKTREES: LazyLock<Vec<Tok>> = LazyLock::new(|| literal_toks("/worktrees"));
+static WORKTREES: LazyLock<Vec<PatternToken>> = LazyLock::new(|| literal_toks("/worktrees"));
 
 /// What follows a place in the paths below it.
-const BELOW: [Tok; 2] = [Tok::Is('/'), Tok::Cross];
+const BELOW: [PatternToken; 2] = [PatternToken::Is('/'), PatternToken::Cross];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GuardedKind {
@@ -43,7 +45,7 @@ pub(super) struct GuardedPlace {
     pub(super) shown: String,
     is_anywhere: bool,
     /// The place, then a slash and anything below it.
-    toks: Vec<Tok>,
+    toks: Vec<PatternToken>,
     /// How many tokens of the place each known folder above it has.
     above: Vec<usize>,
 }
@@ -59,7 +61,8 @@ impl GuardedPlace {
     }
 
     pub(super) fn anywhere(kind: GuardedKind, path: &str) -> Self {
-        let toks = [&[Tok::Cross, Tok::Is('/')], literal_toks(path).as_slice()].concat();
+        let toks =
+            [&[PatternToken::Cross, PatternToken::Is('/')], literal_toks(path).as_slice()].concat();
         let above = path.rsplit_once('/').map(|(folder, _)| 2 + folder.chars().count());
         // A folder is recognised by its slash; a file has a distinctive name.
         let mark = match path {
@@ -74,22 +77,22 @@ impl GuardedPlace {
     /// Creates a place for all terminal devices whose paths begin like this.
     pub(super) fn for_terminals(path: &str) -> Self {
         let mut toks = literal_toks(path);
-        toks.push(Tok::Run);
+        toks.push(PatternToken::Run);
         let mark = path.trim_start_matches('/').into();
         Self { mark, ..Self::new(GuardedKind::Terminal, path, toks) }
     }
 
-    fn new(kind: GuardedKind, shown: &str, mut toks: Vec<Tok>) -> Self {
+    fn new(kind: GuardedKind, shown: &str, mut toks: Vec<PatternToken>) -> Self {
         toks.extend(BELOW);
         let (mark, shown) = (String::new(), shown.to_owned());
         Self { kind, mark, shown, is_anywhere: false, toks, above: Vec::new() }
     }
 
     /// Returns the known folders above it, each with the rest of the path and [`BELOW`].
-    fn parents(&self) -> impl Iterator<Item = (&[Tok], &[Tok])> {
+    fn parents(&self) -> impl Iterator<Item = (&[PatternToken], &[PatternToken])> {
         self.above.iter().map(|length| {
             let (folder, rest) = self.toks.split_at(*length);
-            (folder, rest.strip_prefix(&[Tok::Is('/')]).unwrap_or(rest))
+            (folder, rest.strip_prefix(&[PatternToken::Is('/')]).unwrap_or(rest))
         })
     }
 
@@ -101,7 +104,7 @@ impl GuardedPlace {
     }
 
     /// Returns true if a path is this place or is in it.
-    pub(super) fn holds(&self, path: &[Tok]) -> bool {
+    pub(super) fn holds(&self, path: &[PatternToken]) -> bool {
         if self.is_anywhere && !may_be_hidden(path) {
             return false;
         }
@@ -114,37 +117,44 @@ impl GuardedPlace {
     }
 
     /// Returns true if this place is below a path.
-    pub(super) fn is_below(&self, path: &[Tok]) -> bool {
-        self.parents().any(|(folder, _)| can_meet(path, folder, Lean::Generous))
+    pub(super) fn is_below(&self, path: &[PatternToken]) -> bool {
+        self.parents().any(|(folder, _)| can_meet(path, folder, ComparisonBias::Generous))
     }
 
     /// Returns true if one of these paths, joined with one of these relative ones, is this place or
     /// is in it.
-    pub(super) fn is_joined(&self, paths: &[Vec<Tok>], others: &[Vec<Tok>]) -> bool {
+    pub(super) fn is_joined(
+        &self,
+        paths: &[Vec<PatternToken>],
+        others: &[Vec<PatternToken>],
+    ) -> bool {
         self.parents().any(|(folder, rest)| {
             others.iter().any(|other| is_or_below(other, rest))
-                && paths.iter().any(|path| can_meet(path, folder, Lean::Generous))
+                && paths.iter().any(|path| can_meet(path, folder, ComparisonBias::Generous))
         })
     }
 }
 
 /// Returns true if a path is a place or in it, which ends in [`BELOW`].
-fn is_or_below(path: &[Tok], toks: &[Tok]) -> bool {
+fn is_or_below(path: &[PatternToken], toks: &[PatternToken]) -> bool {
     let place = &toks[..toks.len() - BELOW.len()];
-    if begins_otherwise(path, place.iter().copied(), Lean::Generous) || !steps::spend_budget(4) {
+    if begins_otherwise(path, place.iter().copied(), ComparisonBias::Generous)
+        || !steps::spend_budget(4)
+    {
         return false;
     }
-    can_meet(path, place, Lean::Generous) || can_meet(path, toks, Lean::Generous)
+    can_meet(path, place, ComparisonBias::Generous)
+        || can_meet(path, toks, ComparisonBias::Generous)
 }
 
 /// Returns true if a path could contain the name of a place that may be anywhere: nearly all of
 /// them begin with a dot. It saves comparing every path with every place.
-fn may_be_hidden(path: &[Tok]) -> bool {
+fn may_be_hidden(path: &[PatternToken]) -> bool {
     let mut is_start = false;
     path.iter().any(|tok| match tok {
         // `opencode.json` and `opencode.jsonc` are those that do not begin with a dot.
-        Tok::Is('j' | 'J') => true,
-        Tok::Is(c) => {
+        PatternToken::Is('j' | 'J') => true,
+        PatternToken::Is(c) => {
             is_start && *c == '.' || {
                 is_start = *c == '/';
                 false
@@ -155,14 +165,14 @@ fn may_be_hidden(path: &[Tok]) -> bool {
 }
 
 /// Returns true if more than a few characters of the last name are literal.
-fn is_written(path: &[Tok]) -> bool {
-    let name = path.rsplit(|tok| *tok == Tok::Is('/')).next().unwrap_or_default();
-    name.iter().filter(|tok| matches!(tok, Tok::Is(_))).count() > 5
+fn is_written(path: &[PatternToken]) -> bool {
+    let name = path.rsplit(|tok| *tok == PatternToken::Is('/')).next().unwrap_or_default();
+    name.iter().filter(|tok| matches!(tok, PatternToken::Is(_))).count() > 5
 }
 
 /// Returns the rest of a path that leads into a worktree in an agent's own folder, such as
 /// `.claude/worktrees/NAME`: that is a separate project, and only what is in it counts.
-fn in_worktree(path: &[Tok]) -> &[Tok] {
+fn in_worktree(path: &[PatternToken]) -> &[PatternToken] {
     let (mut rest, mut names) = (path, path);
     if !path.windows(WORKTREES.len()).any(|names| names == *WORKTREES) {
         return path;
@@ -172,7 +182,9 @@ fn in_worktree(path: &[Tok]) -> &[Tok] {
             break;
         }
         names = after;
-        if !AGENT_FOLDERS.iter().any(|folder| can_meet(name, &literal_toks(folder), Lean::Generous))
+        if !AGENT_FOLDERS
+            .iter()
+            .any(|folder| can_meet(name, &literal_toks(folder), ComparisonBias::Generous))
         {
             continue;
         }
@@ -187,8 +199,8 @@ fn in_worktree(path: &[Tok]) -> &[Tok] {
 }
 
 /// Returns the first name of a path, and what follows it with its slash.
-fn first_name(path: &[Tok]) -> Option<(&[Tok], &[Tok])> {
-    let path = path.strip_prefix(&[Tok::Is('/')])?;
-    let end = path.iter().position(|tok| *tok == Tok::Is('/')).unwrap_or(path.len());
+fn first_name(path: &[PatternToken]) -> Option<(&[PatternToken], &[PatternToken])> {
+    let path = path.strip_prefix(&[PatternToken::Is('/')])?;
+    let end = path.iter().position(|tok| *tok == PatternToken::Is('/')).unwrap_or(path.len());
     (end > 0).then(|| path.split_at(end))
 }

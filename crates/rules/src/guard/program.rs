@@ -7,7 +7,7 @@ use callgate_mask::words;
 use super::looks::is_changing_folders;
 use super::{HOOK, PROGRAM, plain_toks};
 use crate::act::{Act, touch};
-use crate::glob::{Lean, Tok, can_meet, literal_toks};
+use crate::glob::{ComparisonBias, PatternToken, can_meet, literal_toks};
 use crate::place::last_name;
 use crate::shell::names::{MOVERS, SEARCHERS};
 use crate::shell::{ShellCommand, ShellWord};
@@ -134,16 +134,18 @@ fn may_write(words: &[ShellWord], command: &ShellCommand, act: &Act) -> bool {
 
 /// Returns true if the last name of a path, or of a part of a word, could be that of one of the
 /// programs.
-pub(super) fn names_us(word: &[Tok]) -> bool {
+pub(super) fn names_us(word: &[PatternToken]) -> bool {
     let word = plain_toks(word);
-    let name = |part: &[Tok]| -> Vec<Tok> {
-        let mut names = part.split(|tok| *tok == Tok::Is('/'));
+    let name = |part: &[PatternToken]| -> Vec<PatternToken> {
+        let mut names = part.split(|tok| *tok == PatternToken::Is('/'));
         names.rfind(|name| !name.is_empty()).unwrap_or_default().to_vec()
     };
     touch::path_parts(&word).map(name).any(|name| {
         // A name with too few literal characters is left to other rules.
-        let is_written = name.iter().filter(|tok| matches!(tok, Tok::Is(_))).count() > 3;
+        let is_written = name.iter().filter(|tok| matches!(tok, PatternToken::Is(_))).count() > 3;
         is_written
-            && [PROGRAM, HOOK].iter().any(|us| can_meet(&name, &literal_toks(us), Lean::Generous))
+            && [PROGRAM, HOOK]
+                .iter()
+                .any(|us| can_meet(&name, &literal_toks(us), ComparisonBias::Generous))
     })
 }

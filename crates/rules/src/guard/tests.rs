@@ -8,8 +8,8 @@ use serde_json::json;
 
 use super::*;
 
-fn guarded() -> Guarded {
-    let mut guarded = Guarded::new("/home/ada");
+fn guarded() -> GuardedSet {
+    let mut guarded = GuardedSet::new("/home/ada");
     guarded.add_path(GuardedKind::Socket, "/run/user/1000/callgate/desk.sock");
     guarded.add_path(GuardedKind::Own, "/srv/callgate-data");
     guarded

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::disk::tests::MadeUpDisk;
 use crate::disk::{MOST_LOOKUPS, NoLinks};
-use crate::{Guarded, RuleFile, Trust, UnclearCommands};
+use crate::{GuardedSet, RuleFile, Trust, UnclearCommands};
 
 const HOME: &str = "/home/ada";
 const PROJECT: &str = "/home/ada/engine";
@@ -19,7 +19,7 @@ fn a_line_that_is_typed_into_a_program_is_asked_about_in_every_mode() {
         for rules in [rules, ""] {
             let file = RuleFile::from_toml("rules.toml", rules, Trust::User);
             let policy =
-                Policy::new(Guarded::new(HOME)).with_file(&file, None).with_unclear(unclear);
+                Policy::new(GuardedSet::new(HOME)).with_file(&file, None).with_unclear(unclear);
             for line in ["cat id_rsa", "g push", "git \\", "y"] {
                 let input = json!({ "id": "command-1", "line": line }).to_string();
                 let act = Act::from_call("write_to_command", &input, PROJECT, "callgate", HOME);
@@ -75,7 +75,7 @@ fn policy() -> Policy {
     let rules = RULES.replace("\"\", ", "\"/home/ada/engine\", ");
     let file = RuleFile::from_toml("rules.toml", &rules, Trust::User);
     assert!(!file.has_errors(), "{:?}", file.problems);
-    Policy::new(Guarded::new(HOME)).with_file(&file, None)
+    Policy::new(GuardedSet::new(HOME)).with_file(&file, None)
 }
 
 fn verdict_in(project: &str, tool: &str, input: &Value, disk: &dyn Disk) -> Verdict {
@@ -297,7 +297,7 @@ fn links_lead_out_for_what_commands_write_and_what_arguments_name() {
     "#;
     let file = RuleFile::from_toml("rules.toml", rules, Trust::User);
     assert!(!file.has_errors(), "{:?}", file.problems);
-    let policy = Policy::new(Guarded::new(HOME)).with_file(&file, None);
+    let policy = Policy::new(GuardedSet::new(HOME)).with_file(&file, None);
     let decide = |tool: &str, input: &Value| {
         let act = Act::from_call(tool, &input.to_string(), PROJECT, "claude", HOME);
         judge_act(&policy, &act, &MadeUpDisk::new(LINKS), &Moment::from_unix_ms(0, 0)).decision

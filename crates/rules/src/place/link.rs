@@ -2,42 +2,42 @@
 
 use std::sync::LazyLock;
 
-use crate::glob::{Lean, Tok, can_meet, literal_toks};
+use crate::glob::{ComparisonBias, PatternToken, can_meet, literal_toks};
 
 /// A path that may lead anywhere: the working folder of a process.
-pub(super) const ANYWHERE: [&[Tok]; 3] = [
-    &[Tok::Is('p'), Tok::Is('r'), Tok::Is('o'), Tok::Is('c')],
-    &[Tok::Is('s'), Tok::Is('e'), Tok::Is('l'), Tok::Is('f')],
-    &[Tok::Is('c'), Tok::Is('w'), Tok::Is('d')],
+pub(super) const ANYWHERE: [&[PatternToken]; 3] = [
+    &[PatternToken::Is('p'), PatternToken::Is('r'), PatternToken::Is('o'), PatternToken::Is('c')],
+    &[PatternToken::Is('s'), PatternToken::Is('e'), PatternToken::Is('l'), PatternToken::Is('f')],
+    &[PatternToken::Is('c'), PatternToken::Is('w'), PatternToken::Is('d')],
 ];
 
 /// Paths that may lead anywhere: `*` is one name, `+` is any path. They include a link to the root
 /// for names with wildcards; a literal one has been resolved before.
-static LINKS: LazyLock<Vec<Vec<Tok>>> = LazyLock::new(|| {
+static LINKS: LazyLock<Vec<Vec<PatternToken>>> = LazyLock::new(|| {
     let links = "/proc/*/cwd /proc/*/cwd/+ /proc/*/exe /proc/*/exe/+ /proc/*/fd/+ \
                  /proc/*/map_files/+ /proc/*/task/+ /proc/*/root /proc/*/root/+ /dev/fd/+ /.vol/+/+";
     let tok = |c| match c {
-        '*' => Tok::Run,
-        '+' => Tok::Cross,
-        c => Tok::Is(c),
+        '*' => PatternToken::Run,
+        '+' => PatternToken::Cross,
+        c => PatternToken::Is(c),
     };
     links.split(' ').map(|link| link.chars().map(tok).collect()).collect()
 });
 
 /// Returns true if a normal path leads, or could lead, through a link that may lead anywhere.
-pub(crate) fn leads_anywhere(path: &[Tok]) -> bool {
-    LINKS.iter().any(|link| can_meet(path, link, Lean::Strict))
+pub(crate) fn leads_anywhere(path: &[PatternToken]) -> bool {
+    LINKS.iter().any(|link| can_meet(path, link, ComparisonBias::Strict))
 }
 
 /// Returns true if these names are the link of a process to the root.
-pub(super) fn is_root(names: &[&[Tok]]) -> bool {
+pub(super) fn is_root(names: &[&[PatternToken]]) -> bool {
     matches!(names, [proc, process, root]
-        if is_exactly(proc, "proc") && is_exactly(root, "root") && !process.contains(&Tok::Cross))
+        if is_exactly(proc, "proc") && is_exactly(root, "root") && !process.contains(&PatternToken::Cross))
 }
 
 /// Returns true if these names lead through a link that may lead anywhere.
-pub(super) fn is_lost(names: &[&[Tok]]) -> bool {
-    let is_link = |name: &[Tok]| {
+pub(super) fn is_lost(names: &[&[PatternToken]]) -> bool {
+    let is_link = |name: &[PatternToken]| {
         ["cwd", "exe", "fd", "map_files", "task"].iter().any(|link| is_exactly(name, link))
     };
     matches!(names, [proc, _, link, ..] if is_exactly(proc, "proc") && is_link(link))
@@ -45,7 +45,7 @@ pub(super) fn is_lost(names: &[&[Tok]]) -> bool {
 
 /// Returns true if a `..` after these names leads to an unknown folder: some entries of `/proc`,
 /// and `/dev/fd`, are links themselves.
-pub(super) fn climbs_unknown(names: &[&[Tok]]) -> bool {
+pub(super) fn climbs_unknown(names: &[&[PatternToken]]) -> bool {
     match names {
         [first, second, ..] => {
             could_be(first, "proc") || (could_be(first, "dev") && could_be(second, "fd"))
@@ -54,13 +54,13 @@ pub(super) fn climbs_unknown(names: &[&[Tok]]) -> bool {
     }
 }
 
-fn is_exactly(name: &[Tok], text: &str) -> bool {
+fn is_exactly(name: &[PatternToken], text: &str) -> bool {
     name == literal_toks(text)
 }
 
 /// Returns true if a name could be `text`. A completely unknown name is asked about anyway.
-fn could_be(name: &[Tok], text: &str) -> bool {
-    name != [Tok::Cross] && can_meet(name, &literal_toks(text), Lean::Strict)
+fn could_be(name: &[PatternToken], text: &str) -> bool {
+    name != [PatternToken::Cross] && can_meet(name, &literal_toks(text), ComparisonBias::Strict)
 }
 
 /// Returns true if a folder, reached by this word from another, was reached through the link to the

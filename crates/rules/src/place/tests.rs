@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::glob::{Lean, can_meet};
+use crate::glob::{ComparisonBias, can_meet};
 
 const BASE: BaseFolders<'_> = BaseFolders { cwd: "/home/ada/engine", home: "/home/ada" };
 
@@ -43,11 +43,17 @@ fn paths_are_resolved_by_their_letters() {
 
 #[test]
 fn a_climb_out_of_the_unknown_may_lead_anywhere() {
-    let toks = |text: &str| -> Vec<Tok> {
-        text.chars().map(|c| if c == '+' { Tok::Cross } else { Tok::Is(c) }).collect()
+    let toks = |text: &str| -> Vec<PatternToken> {
+        text.chars()
+            .map(|c| if c == '+' { PatternToken::Cross } else { PatternToken::Is(c) })
+            .collect()
     };
     assert_eq!(normal_toks(&toks("/a/+/../b")), toks("/+/b"));
-    assert!(can_meet(&normal_toks(&toks("/a/+/../b")), &literal_toks("/c/b"), Lean::Strict));
+    assert!(can_meet(
+        &normal_toks(&toks("/a/+/../b")),
+        &literal_toks("/c/b"),
+        ComparisonBias::Strict
+    ));
     assert_eq!(normal_toks(&toks("/a/x/../+")), toks("/a/+"));
 }
 

@@ -2,7 +2,7 @@
 
 use callgate_wire::tool_act::ToolKind;
 
-use crate::act::{Act, Class};
+use crate::act::{Act, ActClass};
 use crate::place::{is_in, normal_path};
 
 /// What applies where no rule decides: to ask, unless reading inside of roots is allowed.
@@ -23,7 +23,7 @@ impl PolicyDefaults {
     pub(super) fn allow_reason(&self, act: &Act) -> Option<String> {
         let roots = self.roots.as_ref()?;
         let is_code = act.kind == ToolKind::Code;
-        if is_code || act.class != Class::Read || act.doubt_reason().is_some() {
+        if is_code || act.class != ActClass::Read || act.doubt_reason().is_some() {
             return None;
         }
         // The paths of a command are unknown, so no root can contain them.

@@ -13,7 +13,7 @@ use serde_json::json;
 use callgate_wire::tool_act::{OWN_AGENT, ToolKind};
 
 use super::*;
-use crate::act::Class;
+use crate::act::ActClass;
 use crate::file::RuleProblemLevel;
 
 const HOME: &str = "/home/ada";
@@ -28,7 +28,7 @@ fn file(text: &str) -> RuleFile {
 }
 
 fn policy(text: &str) -> Policy {
-    Policy::new(Guarded::new(HOME)).with_file(&file(text), None)
+    Policy::new(GuardedSet::new(HOME)).with_file(&file(text), None)
 }
 
 /// A rule of one line: `decide; key = value; key = value`.
@@ -208,13 +208,13 @@ fn nothing_is_allowed_where_a_file_has_errors() {
         "[[rule]]\nname = \"x\"\ndecide = \"denny\"\ncommand = \"rm\"",
         Trust::User,
     );
-    let sealed = Policy::new(Guarded::new(HOME)).with_file(&good, None).with_file(&bad, None);
+    let sealed = Policy::new(GuardedSet::new(HOME)).with_file(&good, None).with_file(&bad, None);
     let verdict = sealed.decide_by_names(&bash("make build"), &now());
     expect!["bad.toml has errors, and until they are corrected no rule allows anything"]
         .assert_eq(&verdict.because);
     let gone = RuleFile::unreadable("x.toml", "permission denied", Trust::Project);
     let policy = |folder: &str| {
-        Policy::new(Guarded::new(HOME)).with_file(&good, None).with_file(&gone, Some(folder))
+        Policy::new(GuardedSet::new(HOME)).with_file(&good, None).with_file(&gone, Some(folder))
     };
     assert_eq!(
         policy(PROJECT).decide_by_names(&bash("make build"), &now()).decision,
@@ -233,7 +233,7 @@ fn rules_of_a_project_hold_there_and_cannot_allow() {
     let project = RuleFile::from_toml(".callgate/rules.toml", &text, Trust::Project);
     let user = file(&rules(&["allow; command = \"make *\""]));
     let policy = |user: Option<&RuleFile>, folder: &str| {
-        let policy = Policy::new(Guarded::new(HOME)).with_file(&project, Some(folder));
+        let policy = Policy::new(GuardedSet::new(HOME)).with_file(&project, Some(folder));
         user.map_or(policy.clone(), |user| policy.with_file(user, None))
     };
     let decide =
@@ -246,7 +246,7 @@ fn rules_of_a_project_hold_there_and_cannot_allow() {
     // Also when an allow has come into a project's file by another way.
     let mut forged = project.clone();
     forged.rules.extend(user.rules.iter().cloned());
-    let forged = Policy::new(Guarded::new(HOME)).with_file(&forged, Some(PROJECT));
+    let forged = Policy::new(GuardedSet::new(HOME)).with_file(&forged, Some(PROJECT));
     assert_eq!(decide(&forged, "make build"), RuleDecision::Ask);
 }
 
@@ -275,7 +275,8 @@ fn the_gate_asks_whatever_the_rules_allow() {
         decide(&lines, &act("Read", &json!({"file_path": ".claude/settings.json"}))),
         RuleDecision::Allow
     );
-    let open = Policy::new(Guarded::new(HOME)).with_defaults(PolicyDefaults::read_inside([HOME]));
+    let open =
+        Policy::new(GuardedSet::new(HOME)).with_defaults(PolicyDefaults::read_inside([HOME]));
     let read = |path: &str| {
         open.decide_by_names(&act("Read", &json!({ "file_path": path })), &now()).decision
     };
@@ -379,7 +380,7 @@ fn the_tests_of_a_file_are_run() {
         expect = \"allow\"
         ";
     let file = file(&text);
-    let policy = Policy::new(Guarded::new(HOME)).with_file(&file, None);
+    let policy = Policy::new(GuardedSet::new(HOME)).with_file(&file, None);
     let results = crate::run_tests(&policy, &file.tests, HOME, PROJECT, &now());
     let passed: Vec<bool> = results.iter().map(crate::RuleTestResult::is_passed).collect();
     assert_eq!(passed, [true, true, true, false]);

@@ -14,7 +14,7 @@ fn act(tool: &str, input: &Value) -> Act {
 fn decide(toml: &str, act: &Act) -> RuleDecision {
     let file = RuleFile::from_toml("rules.toml", toml, Trust::User);
     assert!(!file.has_errors(), "{:?}", file.problems);
-    let policy = Policy::new(Guarded::new(HOME)).with_file(&file, None);
+    let policy = Policy::new(GuardedSet::new(HOME)).with_file(&file, None);
     judge_act(&policy, act, &NoLinks, &Moment::from_unix_ms(0, 0)).decision
 }
 

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::parse_pattern_list;
-use crate::act::{Act, Class, host_of, split_port};
+use crate::act::{Act, ActClass, host_of, split_port};
 use crate::certain::{CertainReading, CertainRun};
 use crate::rule::command::CommandPattern;
 
@@ -25,7 +25,7 @@ const WITH_COLON: [&str; 4] = ["rsync", "scp", "rclone", "clone"];
 
 /// Returns the host or the command by which a call uses the network.
 pub(super) fn find_network_use(act: &Act, reading: &CertainReading<'_>) -> Option<String> {
-    if act.class == Class::Network {
+    if act.class == ActClass::Network {
         let host = act.hosts.first().cloned();
         return Some(host.unwrap_or_else(|| act.tool.clone()));
     }

@@ -7,7 +7,7 @@ use super::*;
 fn kinds(tool: &str, input: &Value) -> Vec<RiskKind> {
     let act =
         Act::from_call(tool, &input.to_string(), "/home/ada/engine", "claude-code", "/home/ada");
-    find_risks(&act, &Guarded::new("/home/ada")).into_iter().map(|note| note.kind).collect()
+    find_risks(&act, &GuardedSet::new("/home/ada")).into_iter().map(|note| note.kind).collect()
 }
 
 #[test]

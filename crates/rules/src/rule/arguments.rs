@@ -12,7 +12,7 @@ mod pattern;
 use callgate_wire::raw::Json;
 
 use crate::act::Act;
-use crate::glob::Lean;
+use crate::glob::ComparisonBias;
 use crate::steps;
 use decimal::Decimal;
 use lookup::{ArgumentMatch, find_all, find_one, find_scalars, list_elements};
@@ -104,15 +104,15 @@ impl ArgumentCondition {
         Ok(Self { names, is_not: negated != 0, choices })
     }
 
-    fn fits(&self, input: &str, lean: Lean, is_search: bool) -> bool {
+    fn fits(&self, input: &str, lean: ComparisonBias, is_search: bool) -> bool {
         match lean {
-            Lean::Strict => self.fits_strictly(input, self.is_not),
-            Lean::Generous if self.choices.is_empty() => {
+            ComparisonBias::Strict => self.fits_strictly(input, self.is_not),
+            ComparisonBias::Generous if self.choices.is_empty() => {
                 find_all(input, &self.names).iter().all(|value| is_absent(*value))
             }
             // A deny with `!` holds wherever an allow of the same values would not.
-            Lean::Generous if self.is_not => !self.fits_strictly(input, false),
-            Lean::Generous => {
+            ComparisonBias::Generous if self.is_not => !self.fits_strictly(input, false),
+            ComparisonBias::Generous => {
                 // A search chooses its files by a pattern, so `.e*` also names the file `.env`.
                 let is_glob = is_search && self.names == [file_glob::NAME];
                 find_all(input, &self.names)
@@ -176,7 +176,7 @@ impl ExpectedValue {
         let text = text.as_deref().unwrap_or(value.get());
         match self {
             Self::Text(pattern) => pattern.could_be(text),
-            Self::Truth(truth) => truth_of(text).is_none_or(|value| value == *truth),
+            Self::Truth(truth) => parse_truth(text).is_none_or(|value| value == *truth),
             Self::Number(relations) => Decimal::read_loosely(text).is_none_or(|number| {
                 relations.iter().all(|(relation, limit)| relation.holds(&number, limit))
             }),
@@ -218,7 +218,7 @@ fn is_absent(value: Json<'_>) -> bool {
 }
 
 /// Returns what a tool could take a text for where it expects true or false.
-fn truth_of(text: &str) -> Option<bool> {
+fn parse_truth(text: &str) -> Option<bool> {
     match text.trim().to_ascii_lowercase().as_str() {
         "true" | "t" | "yes" | "y" | "on" => Some(true),
         "false" | "f" | "no" | "n" | "off" | "" => Some(false),
@@ -230,12 +230,12 @@ fn truth_of(text: &str) -> Option<bool> {
 pub(crate) fn check_all_conditions(
     conditions: &[ArgumentCondition],
     act: &Act,
-    lean: Lean,
+    lean: ComparisonBias,
 ) -> Result<(), String> {
     let Some(input) = act.input.as_deref() else {
         return match lean {
-            Lean::Strict => Err("its arguments cannot be looked into".into()),
-            Lean::Generous => Ok(()),
+            ComparisonBias::Strict => Err("its arguments cannot be looked into".into()),
+            ComparisonBias::Generous => Ok(()),
         };
     };
     let fits = |condition: &&ArgumentCondition| {

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use super::NamePattern;
 use crate::act::Act;
-use crate::glob::{Lean, Tok, literal_toks};
+use crate::glob::{ComparisonBias, PatternToken, literal_toks};
 use crate::place::last_name;
 use crate::shell::{GAP, ShellCommand, ShellWord};
 use crate::shown::short_command;
@@ -47,15 +47,15 @@ struct PatternWord<'a>(&'a str);
 
 impl<'a> PatternWord<'a> {
     /// Returns the pattern, its home written out, after `start`.
-    fn pattern(self, start: &[Tok], home: &str) -> Vec<Tok> {
+    fn pattern(self, start: &[PatternToken], home: &str) -> Vec<PatternToken> {
         let (home, text) = match self.0.strip_prefix(HOME) {
             Some(text) => (home, text),
             None => ("", self.0),
         };
         let toks = text.chars().filter(|c| *c != EMPTY).map(|c| match c {
-            '*' => Tok::Cross,
-            '?' => Tok::One,
-            c => Tok::Is(unquoted_character(c)),
+            '*' => PatternToken::Cross,
+            '?' => PatternToken::One,
+            c => PatternToken::Is(unquoted_character(c)),
         });
         start.iter().copied().chain(literal_toks(home)).chain(toks).collect()
     }
@@ -82,7 +82,8 @@ impl<'a> PatternWord<'a> {
 
     /// Returns true if a word could be a path whose last name matches.
     fn could_end(self, word: &ShellWord) -> bool {
-        word.could_contain("/") && word.could_be(&self.pattern(&[Tok::Cross, Tok::Is('/')], ""))
+        word.could_contain("/")
+            && word.could_be(&self.pattern(&[PatternToken::Cross, PatternToken::Is('/')], ""))
     }
 
     /// Returns true if a word is known and matches.
@@ -230,7 +231,7 @@ pub(crate) fn only_options(listed: &[NamePattern], words: &[ShellWord]) -> bool 
             continue;
         }
         let is_listed = |option: &NamePattern| {
-            option.fits(name, Lean::Strict) || option.fits(&text, Lean::Strict)
+            option.fits(name, ComparisonBias::Strict) || option.fits(&text, ComparisonBias::Strict)
         };
         if text.contains(GAP) || !listed.iter().any(is_listed) {
             return false;

@@ -1,12 +1,12 @@
 //! Patterns of hosts: a name, or `*.` and a name.
 
 use crate::act::{Act, split_port, touch};
-use crate::glob::{Lean, Tok, can_meet, literal_toks};
+use crate::glob::{ComparisonBias, PatternToken, can_meet, literal_toks};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct HostPattern {
     pub(crate) text: String,
-    name: Vec<Tok>,
+    name: Vec<PatternToken>,
     port: Option<String>,
 }
 
@@ -28,17 +28,20 @@ impl HostPattern {
         if !fixed.chars().all(is_host) || (fixed.is_empty() && name != "*") {
             return Err(format!("`{text}` is not a host"));
         }
-        let toks = name.chars().map(|c| if c == '*' { Tok::Cross } else { Tok::Is(c) }).collect();
+        let toks = name
+            .chars()
+            .map(|c| if c == '*' { PatternToken::Cross } else { PatternToken::Is(c) })
+            .collect();
         Ok(Self { text: text.to_owned(), name: toks, port: port.map(Into::into) })
     }
 
-    fn fits(&self, host: &str, lean: Lean) -> bool {
+    fn fits(&self, host: &str, lean: ComparisonBias) -> bool {
         let (name, port) = split_port(host);
         let is_port = match (&self.port, port) {
             (None, _) => true,
             (Some(wanted), Some(port)) => wanted == port,
             // A port that is not given may be any.
-            (Some(_), None) => lean == Lean::Generous,
+            (Some(_), None) => lean == ComparisonBias::Generous,
         };
         is_port && can_meet(&literal_toks(name), &self.name, lean)
     }
@@ -49,7 +52,8 @@ pub(crate) fn check_all_hosts(patterns: &[HostPattern], act: &Act) -> Result<(),
     if act.hosts.is_empty() {
         return Err("it names no host".into());
     }
-    let is_meant = |host: &&String| patterns.iter().any(|pattern| pattern.fits(host, Lean::Strict));
+    let is_meant =
+        |host: &&String| patterns.iter().any(|pattern| pattern.fits(host, ComparisonBias::Strict));
     match act.hosts.iter().find(|host| !is_meant(host)) {
         Some(host) => Err(format!("the host is {host}")),
         None => Ok(()),
@@ -62,7 +66,8 @@ pub(crate) fn find_mentioned_host(patterns: &[HostPattern], act: &Act) -> Result
     for pattern in patterns {
         // Any word may be a host, so `*` needs a certain one.
         let is_meant = |(host, is_sure): &&(String, bool)| {
-            (*is_sure || pattern.name != [Tok::Cross]) && pattern.fits(host, Lean::Generous)
+            (*is_sure || pattern.name != [PatternToken::Cross])
+                && pattern.fits(host, ComparisonBias::Generous)
         };
         if let Some((host, _)) = hosts.iter().find(is_meant) {
             return Ok(format!("it could reach {host}"));

@@ -1,7 +1,9 @@
 //! Patterns of paths: `*` and `?` within a name, `**` across folders.
 
 use crate::act::Act;
-use crate::glob::{Lean, Tok, begins_otherwise, can_meet, is_text, literal_toks};
+use crate::glob::{
+    ComparisonBias, PatternToken, begins_otherwise, can_meet, is_text, literal_toks,
+};
 use crate::place::join_path;
 use crate::rule::command::CommandPattern;
 use crate::shell::{ShellCommand, ShellWord, operands};
@@ -64,7 +66,11 @@ impl PathPattern {
 
     /// Returns one form of the pattern below a root. Every `**` may also be no folder at all; the
     /// bits of `crossed` say which of them are at least one.
-    fn toks<'a>(&'a self, root: &'a str, mut crossed: usize) -> impl Iterator<Item = Tok> + 'a {
+    fn toks<'a>(
+        &'a self,
+        root: &'a str,
+        mut crossed: usize,
+    ) -> impl Iterator<Item = PatternToken> + 'a {
         let segments = self.segments().filter(move |segment| {
             let is_named = *segment != "**";
             let is_crossed = crossed & 1 == 1;
@@ -73,15 +79,15 @@ impl PathPattern {
         });
         let toks = segments.flat_map(|segment| {
             let (name, crossing) =
-                if segment == "**" { ("", Some(Tok::Cross)) } else { (segment, None) };
+                if segment == "**" { ("", Some(PatternToken::Cross)) } else { (segment, None) };
             let name = name.chars().map(|c| match c {
-                '*' => Tok::Run,
-                '?' => Tok::One,
-                c => Tok::Is(c),
+                '*' => PatternToken::Run,
+                '?' => PatternToken::One,
+                c => PatternToken::Is(c),
             });
-            [Tok::Is('/')].into_iter().chain(name).chain(crossing)
+            [PatternToken::Is('/')].into_iter().chain(name).chain(crossing)
         });
-        root.chars().map(Tok::Is).chain(toks)
+        root.chars().map(PatternToken::Is).chain(toks)
     }
 
     /// Returns the folder within the root before the first wildcard.
@@ -108,59 +114,72 @@ impl PathPattern {
         }
     }
 
-    fn fits(&self, path: &[Tok], act: &Act, lean: Lean, with_below: bool) -> bool {
+    fn fits(
+        &self,
+        path: &[PatternToken],
+        act: &Act,
+        lean: ComparisonBias,
+        with_below: bool,
+    ) -> bool {
         self.any_root(act, |root| self.fits_in(root, path, lean, with_below))
     }
 
-    fn fits_in(&self, root: &str, path: &[Tok], lean: Lean, with_below: bool) -> bool {
+    fn fits_in(
+        &self,
+        root: &str,
+        path: &[PatternToken],
+        lean: ComparisonBias,
+        with_below: bool,
+    ) -> bool {
         (0..1 << self.crossing_count).any(|crossed| {
             if begins_otherwise(path, self.toks(root, crossed), lean) || !steps::spend_budget(16) {
                 return false;
             }
-            let mut toks: Vec<Tok> = self.toks(root, crossed).collect();
+            let mut toks: Vec<PatternToken> = self.toks(root, crossed).collect();
             if toks.is_empty() {
                 // The root of the disk is the one folder whose name ends in a slash.
-                toks.push(Tok::Is('/'));
+                toks.push(PatternToken::Is('/'));
             }
             if can_meet(path, &toks, lean) {
                 return true;
             }
-            toks.extend([Tok::Is('/'), Tok::Cross]);
+            toks.extend([PatternToken::Is('/'), PatternToken::Cross]);
             with_below && can_meet(path, &toks, lean)
         })
     }
 
     /// Returns true if the path matches exactly.
     fn is_match(&self, path: &str, act: &Act) -> bool {
-        self.fits(&literal_toks(path), act, Lean::Strict, false)
+        self.fits(&literal_toks(path), act, ComparisonBias::Strict, false)
     }
 
     /// Returns true if the path could match, or be below one that does.
-    fn could_be(&self, path: &[Tok], act: &Act) -> bool {
-        self.fits(path, act, Lean::Generous, true)
+    fn could_be(&self, path: &[PatternToken], act: &Act) -> bool {
+        self.fits(path, act, ComparisonBias::Generous, true)
     }
 
     /// Returns true if a folder matches or is in a matching one.
-    pub(crate) fn holds(&self, folder: &str, act: &Act, lean: Lean) -> bool {
+    pub(crate) fn holds(&self, folder: &str, act: &Act, lean: ComparisonBias) -> bool {
         self.fits(&literal_toks(folder), act, lean, true)
     }
 
     /// Returns true if something that matches is below this path. For a search, anything that may
     /// be there is enough; which files a command visits is unknown, so only a folder that the
     /// pattern names counts.
-    fn is_below(&self, path: &[Tok], act: &Act) -> bool {
+    fn is_below(&self, path: &[PatternToken], act: &Act) -> bool {
         let mut above = path.to_vec();
         // Otherwise what is below the root would begin with two slashes.
-        if above == [Tok::Is('/')] {
+        if above == [PatternToken::Is('/')] {
             above.clear();
         }
-        above.extend([Tok::Is('/'), Tok::Cross]);
+        above.extend([PatternToken::Is('/'), PatternToken::Cross]);
         if act.is_search {
-            return self.fits(&above, act, Lean::Generous, false);
+            return self.fits(&above, act, ComparisonBias::Generous, false);
         }
         let fixed = self.fixed_folder();
-        let names_it =
-            |root: &str| can_meet(&above, &literal_toks(&format!("{root}{fixed}")), Lean::Generous);
+        let names_it = |root: &str| {
+            can_meet(&above, &literal_toks(&format!("{root}{fixed}")), ComparisonBias::Generous)
+        };
         !fixed.is_empty() && self.any_root(act, names_it)
     }
 }
@@ -187,12 +206,12 @@ pub(crate) fn check_all_paths(
 pub(crate) fn find_touched_pattern(
     patterns: &[PathPattern],
     exceptions: &[PathPattern],
-    paths: &[Vec<Tok>],
+    paths: &[Vec<PatternToken>],
     act: &Act,
 ) -> Result<String, String> {
-    let is_excepted = |path: &[Tok]| {
+    let is_excepted = |path: &[PatternToken]| {
         // A path with a wildcard may become another one than the exception.
-        is_text(path) && exceptions.iter().any(|p| p.fits(path, act, Lean::Strict, false))
+        is_text(path) && exceptions.iter().any(|p| p.fits(path, act, ComparisonBias::Strict, false))
     };
     for pattern in patterns {
         let mut touched = paths.iter().take_while(|_| !steps::is_spent());
@@ -253,7 +272,7 @@ fn reached_by(command: &ShellCommand) -> Result<Vec<String>, String> {
 /// Returns which pattern matches something in a folder that is searched or moved as a whole.
 pub(crate) fn find_pattern_beneath(
     patterns: &[PathPattern],
-    folders: &[Vec<Tok>],
+    folders: &[Vec<PatternToken>],
     act: &Act,
 ) -> Option<String> {
     let is_below = |pattern: &&PathPattern| folders.iter().any(|path| pattern.is_below(path, act));

@@ -1,11 +1,11 @@
 //! Rules that list options, rules that leave paths out, and patterns with quotes.
 
-use crate::{Act, Guarded, Moment, Policy, RuleDecision, RuleFile, Trust};
+use crate::{Act, GuardedSet, Moment, Policy, RuleDecision, RuleFile, Trust};
 
 fn decide(rules: &str, tool: &str, input: &serde_json::Value) -> RuleDecision {
     let file = RuleFile::from_toml("rules.toml", rules, Trust::User);
     assert_eq!(file.problems, []);
-    let policy = Policy::new(Guarded::new("/home/ada")).with_file(&file, None);
+    let policy = Policy::new(GuardedSet::new("/home/ada")).with_file(&file, None);
     let act = Act::from_call(tool, &input.to_string(), "/home/ada/engine", "claude", "/home/ada");
     policy.decide_by_names(&act, &Moment::from_unix_ms(0, 0)).decision
 }

@@ -3,7 +3,7 @@
 use callgate_wire::tool_act::server_and_tool;
 
 use super::NamePattern;
-use crate::glob::Lean;
+use crate::glob::ComparisonBias;
 
 /// Words that join two verbs; a tool that reads and does something else as well does not only read.
 const CONJUNCTIONS: [&str; 3] = ["and", "or", "then"];
@@ -11,13 +11,13 @@ const CONJUNCTIONS: [&str; 3] = ["and", "or", "then"];
 /// Returns true if the name of a tool has one of these verbs. For a rule that denies or asks, any
 /// word of the name may be the verb. For one that allows, it has to be the first, after the name
 /// of the server if the tool's name begins with that.
-pub(crate) fn has_matching_verb(verbs: &[NamePattern], tool: &str, lean: Lean) -> bool {
+pub(crate) fn has_matching_verb(verbs: &[NamePattern], tool: &str, lean: ComparisonBias) -> bool {
     let is_verb = |word: &String| verbs.iter().any(|verb| verb.fits(word, lean));
     let (server, name) = server_and_tool(tool).unwrap_or(("", tool));
     let words = name_words(name);
     match lean {
-        Lean::Generous => words.iter().any(is_verb),
-        Lean::Strict => {
+        ComparisonBias::Generous => words.iter().any(is_verb),
+        ComparisonBias::Strict => {
             // Some servers repeat their name in those of their tools.
             let own = &words[server_words(server, &words)..];
             let is_joined = own.iter().any(|word| CONJUNCTIONS.contains(&word.as_str()));
@@ -86,8 +86,16 @@ mod tests {
             ("mcp__x__forget", false, false),
             ("mcp__x__", false, false),
         ] {
-            assert_eq!(has_matching_verb(&verbs, tool, Lean::Strict), is_allowed, "{tool}");
-            assert_eq!(has_matching_verb(&verbs, tool, Lean::Generous), is_asked, "{tool}");
+            assert_eq!(
+                has_matching_verb(&verbs, tool, ComparisonBias::Strict),
+                is_allowed,
+                "{tool}"
+            );
+            assert_eq!(
+                has_matching_verb(&verbs, tool, ComparisonBias::Generous),
+                is_asked,
+                "{tool}"
+            );
         }
     }
 }

@@ -2,11 +2,11 @@
 
 use super::path::{self, PathPattern};
 use crate::act::Act;
-use crate::glob::{Tok, is_text};
+use crate::glob::{PatternToken, is_text};
 
 /// Returns why a command could write a path other than these, or why it does not.
 pub(crate) fn find_written_outside(patterns: &[PathPattern], act: &Act) -> Result<String, String> {
-    let is_outside = |path: &&Vec<Tok>| !is_covered(patterns, path, act);
+    let is_outside = |path: &&Vec<PatternToken>| !is_covered(patterns, path, act);
     match act.written.iter().find(is_outside) {
         Some(path) => Ok(format!("it could write {}", render_path(path))),
         None => Err("it writes paths that are left out".into()),
@@ -20,22 +20,27 @@ pub(crate) fn shown_all(act: &Act) -> String {
 
 /// Returns true if an allow with these paths would match a written path, whatever its wildcards
 /// become.
-fn is_covered(patterns: &[PathPattern], written: &[Tok], act: &Act) -> bool {
-    let text = |toks: &[Tok]| toks.iter().copied().filter_map(Tok::character).collect::<String>();
+fn is_covered(patterns: &[PathPattern], written: &[PatternToken], act: &Act) -> bool {
+    let text = |toks: &[PatternToken]| {
+        toks.iter().copied().filter_map(PatternToken::character).collect::<String>()
+    };
     if is_text(written) {
         return path::check_all_paths(patterns, &[text(written)], act).is_ok();
     }
-    let known = written.iter().take_while(|tok| matches!(tok, Tok::Is(_))).count();
-    let folder = written[..known].iter().rposition(|tok| *tok == Tok::Is('/')).unwrap_or(0);
+    let known = written.iter().take_while(|tok| matches!(tok, PatternToken::Is(_))).count();
+    let folder =
+        written[..known].iter().rposition(|tok| *tok == PatternToken::Is('/')).unwrap_or(0);
     // A variable may be anything, and `.*` may become `..`.
-    let may_climb = written.contains(&Tok::Cross)
-        || written[folder..].windows(2).any(|two| two == [Tok::Is('/'), Tok::Is('.')]);
+    let may_climb = written.contains(&PatternToken::Cross)
+        || written[folder..]
+            .windows(2)
+            .any(|two| two == [PatternToken::Is('/'), PatternToken::Is('.')]);
     let whole: Vec<PathPattern> =
         patterns.iter().filter(|pattern| pattern.text.ends_with("**")).cloned().collect();
     !may_climb && path::check_all_paths(&whole, &[text(&written[..folder])], act).is_ok()
 }
 
-fn render_path(path: &[Tok]) -> String {
+fn render_path(path: &[PatternToken]) -> String {
     let text: String = path.iter().map(|tok| tok.character().unwrap_or('…')).collect();
     if text == "…" { "any path".into() } else { text }
 }

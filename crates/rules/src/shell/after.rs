@@ -8,7 +8,7 @@ use callgate_mask::programs::is_one_of;
 use super::names::STATEFUL;
 use super::values::ShellValues;
 use super::{GAP, MOST_WILD_WORDS, ShellCommand, ShellScript, ShellWord};
-use crate::glob::{Tok, literal_toks};
+use crate::glob::{PatternToken, literal_toks};
 use crate::place::link::is_through_root;
 use crate::place::{BaseFolders, LONGEST, join_path, last_name, normal_path, placed_toks};
 use crate::steps;
@@ -96,14 +96,14 @@ fn step_loosely(
     target: Option<&ShellWord>,
     command: &ShellCommand,
     folders: &[String],
-    others: &mut Vec<Vec<Tok>>,
+    others: &mut Vec<Vec<PatternToken>>,
     home: &str,
 ) {
-    let unknown = vec![Tok::Is('/'), Tok::Is(GAP)];
+    let unknown = vec![PatternToken::Is('/'), PatternToken::Is(GAP)];
     let mut found = Vec::new();
     match target.filter(|_| command.assigns.is_empty()) {
         Some(word) if !word.has_unknown() && !word.could_begin_with("-") => {
-            let from: Vec<Vec<Tok>> = folders
+            let from: Vec<Vec<PatternToken>> = folders
                 .iter()
                 .map(|folder| literal_toks(folder))
                 .chain(others.iter().cloned())

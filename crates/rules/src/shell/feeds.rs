@@ -115,7 +115,7 @@ fn replace_mark(words: &mut [ShellWord], mark: &str, pieces: &[WordPiece]) {
         for (at, part) in text.split(mark).enumerate() {
             if at > 0 {
                 for piece in pieces {
-                    replaced.push_any(piece.clone());
+                    replaced.push_joined(piece.clone());
                 }
             }
             replaced.push_text(part);

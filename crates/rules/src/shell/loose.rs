@@ -12,7 +12,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::values::ShellValues;
 use super::{DEEPEST, GAP, ShellCommand, ShellScript, ShellWord, code, feeds};
-use crate::glob::Tok;
+use crate::glob::PatternToken;
 use crate::place::BaseFolders;
 use crate::steps;
 use doubts::{InputReader, line_reader, reads_unknown, runs_anything};
@@ -126,8 +126,10 @@ impl PossibleRuns {
             if !command.words.is_empty() {
                 command.assigns.iter_mut().for_each(ShellWord::open_unknown);
             }
-            for tok in command.other_folders.iter_mut().flatten().filter(|t| **t == Tok::Is(GAP)) {
-                *tok = Tok::Cross;
+            for tok in
+                command.other_folders.iter_mut().flatten().filter(|t| **t == PatternToken::Is(GAP))
+            {
+                *tok = PatternToken::Cross;
             }
         }
         opened

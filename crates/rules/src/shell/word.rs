@@ -10,7 +10,7 @@ mod expansion;
 use callgate_mask::programs::is_one_of;
 use callgate_mask::word_list::WordList;
 
-use crate::glob::{Lean, Tok, can_meet, literal_toks};
+use crate::glob::{ComparisonBias, PatternToken, can_meet, literal_toks};
 use crate::steps;
 use compare::{begins_otherwise, could_be_program};
 pub use expansion::{ValueChange, WordExpansion};
@@ -62,24 +62,24 @@ impl ShellWord {
     pub(crate) fn of_pieces(pieces: Vec<WordPiece>) -> Self {
         let mut word = Self { is_quoted: true, ..Self::default() };
         for piece in pieces {
-            word.push_any(piece);
+            word.push_joined(piece);
         }
         word
     }
 
     /// Returns a word that begins with a known text and continues with these.
-    pub(crate) fn of_toks(text: &str, toks: &[Tok]) -> Self {
+    pub(crate) fn of_toks(text: &str, toks: &[PatternToken]) -> Self {
         let mut word = Self::known(text);
         for tok in toks {
             match tok {
-                Tok::Is(c) if *c != GAP => word.push(*c),
-                Tok::Run => word.push_piece(WordPiece::Glob('*')),
-                Tok::One | Tok::ShyOne => word.push_piece(WordPiece::Glob('?')),
-                Tok::Is(_) | Tok::Cross => word.push_piece(WordPiece::Unknown),
-                Tok::Beneath => word.push_piece(WordPiece::Listing),
-                Tok::Digits => word.push_piece(WordPiece::Digits),
+                PatternToken::Is(c) if *c != GAP => word.push(*c),
+                PatternToken::Run => word.push_piece(WordPiece::Glob('*')),
+                PatternToken::One | PatternToken::ShyOne => word.push_piece(WordPiece::Glob('?')),
+                PatternToken::Is(_) | PatternToken::Cross => word.push_piece(WordPiece::Unknown),
+                PatternToken::Beneath => word.push_piece(WordPiece::Listing),
+                PatternToken::Digits => word.push_piece(WordPiece::Digits),
                 // It comes before a star.
-                Tok::Shy => {}
+                PatternToken::Shy => {}
             }
         }
         word
@@ -169,7 +169,7 @@ impl ShellWord {
     }
 
     /// Adds a part, which is joined with the text before it.
-    pub(crate) fn push_any(&mut self, piece: WordPiece) {
+    pub(crate) fn push_joined(&mut self, piece: WordPiece) {
         match piece {
             WordPiece::Text(text) => self.push_text(&text),
             piece => self.push_piece(piece),
@@ -221,25 +221,26 @@ impl ShellWord {
 
     /// Returns the patterns of the texts that it could be. If what is unknown counts as nothing,
     /// it is a [`GAP`] in them.
-    pub(crate) fn patterns(&self) -> impl Iterator<Item = Vec<Tok>> {
+    pub(crate) fn patterns(&self) -> impl Iterator<Item = Vec<PatternToken>> {
         self.choices().map(|pieces| self.toks_of(pieces))
     }
 
     /// Returns true if the word could be a text that matches a pattern.
-    pub(crate) fn could_be(&self, pattern: &[Tok]) -> bool {
+    pub(crate) fn could_be(&self, pattern: &[PatternToken]) -> bool {
         // Nearly always the first character of a known word already differs.
         if let Some(text) = self.text()
             && begins_otherwise(text, pattern)
         {
             return false;
         }
-        self.patterns().any(|toks| can_meet(&toks, pattern, Lean::Generous))
+        self.patterns().any(|toks| can_meet(&toks, pattern, ComparisonBias::Generous))
     }
 
     /// Returns true if the word is known, and matches a pattern.
-    pub(crate) fn surely_is(&self, pattern: &[Tok]) -> bool {
+    pub(crate) fn surely_is(&self, pattern: &[PatternToken]) -> bool {
         self.text().is_some_and(|text| {
-            !begins_otherwise(text, pattern) && can_meet(&literal_toks(text), pattern, Lean::Strict)
+            !begins_otherwise(text, pattern)
+                && can_meet(&literal_toks(text), pattern, ComparisonBias::Strict)
         })
     }
 
@@ -253,21 +254,26 @@ impl ShellWord {
     pub(crate) fn could_begin_with(&self, start: &str) -> bool {
         match self.text() {
             Some(known) => known.starts_with(start),
-            None => self.could_be(&[literal_toks(start).as_slice(), &[Tok::Cross]].concat()),
+            None => {
+                self.could_be(&[literal_toks(start).as_slice(), &[PatternToken::Cross]].concat())
+            }
         }
     }
 
     pub(crate) fn could_contain(&self, text: &str) -> bool {
         match self.text() {
             Some(known) => known.contains(text),
-            None => self
-                .could_be(&[&[Tok::Cross], literal_toks(text).as_slice(), &[Tok::Cross]].concat()),
+            None => self.could_be(
+                &[&[PatternToken::Cross], literal_toks(text).as_slice(), &[PatternToken::Cross]]
+                    .concat(),
+            ),
         }
     }
 
     /// Returns true if the word could be a path whose last name is this one.
     pub(crate) fn could_end_in(&self, name: &str) -> bool {
-        let pattern = [&[Tok::Cross, Tok::Is('/')], literal_toks(name).as_slice()].concat();
+        let pattern =
+            [&[PatternToken::Cross, PatternToken::Is('/')], literal_toks(name).as_slice()].concat();
         self.could_be_text(name) || self.could_be(&pattern)
     }
 
@@ -275,46 +281,48 @@ impl ShellWord {
         match self.text() {
             Some(name) => is_one_of(name, programs),
             None => self.patterns().any(|toks| {
-                let slash = toks.iter().rposition(|tok| *tok == Tok::Is('/'));
+                let slash = toks.iter().rposition(|tok| *tok == PatternToken::Is('/'));
                 let name = &toks[slash.map_or(0, |at| at + 1)..];
                 programs.iter().any(|program| could_be_program(name, program))
             }),
         }
     }
 
-    fn toks_of(&self, pieces: &[WordPiece]) -> Vec<Tok> {
+    fn toks_of(&self, pieces: &[WordPiece]) -> Vec<PatternToken> {
         let mut toks = Vec::new();
         if !steps::spend_budget(pieces.len()) {
             return toks;
         }
-        let unknown = if self.is_open { Tok::Cross } else { Tok::Is(GAP) };
+        let unknown = if self.is_open { PatternToken::Cross } else { PatternToken::Is(GAP) };
         let mut rest = pieces.iter();
         // How much of the next text belongs to a bracket before it.
         let mut taken = 0;
         while let Some(piece) = rest.next() {
-            let begins_name = matches!(toks.last(), None | Some(Tok::Is('/')));
+            let begins_name = matches!(toks.last(), None | Some(PatternToken::Is('/')));
             let skipped = std::mem::take(&mut taken);
             match piece {
-                WordPiece::Text(text) => toks.extend(text[skipped..].chars().map(Tok::Is)),
+                WordPiece::Text(text) => toks.extend(text[skipped..].chars().map(PatternToken::Is)),
                 WordPiece::Unknown | WordPiece::Expansion(_) => toks.push(unknown),
-                WordPiece::Listing => toks.push(Tok::Beneath),
-                WordPiece::Digits => toks.push(Tok::Digits),
+                WordPiece::Listing => toks.push(PatternToken::Beneath),
+                WordPiece::Digits => toks.push(PatternToken::Digits),
                 // With some options two stars cross folders.
                 WordPiece::Glob('*') if rest.as_slice().first() == Some(piece) => {
                     rest.next();
-                    toks.push(Tok::Beneath);
+                    toks.push(PatternToken::Beneath);
                 }
-                WordPiece::Glob('*') if begins_name => toks.extend([Tok::Shy, Tok::Run]),
-                WordPiece::Glob('*') => toks.push(Tok::Run),
-                WordPiece::Glob('?') if begins_name => toks.push(Tok::ShyOne),
-                WordPiece::Glob('?') => toks.push(Tok::One),
+                WordPiece::Glob('*') if begins_name => {
+                    toks.extend([PatternToken::Shy, PatternToken::Run])
+                }
+                WordPiece::Glob('*') => toks.push(PatternToken::Run),
+                WordPiece::Glob('?') if begins_name => toks.push(PatternToken::ShyOne),
+                WordPiece::Glob('?') => toks.push(PatternToken::One),
                 WordPiece::Glob(_) => match bracket_tok(rest.as_slice()) {
                     Some((tok, length)) => {
                         toks.push(tok);
                         taken = length;
                     }
                     // Where it ends, if it does, is not known.
-                    None => toks.push(Tok::Cross),
+                    None => toks.push(PatternToken::Cross),
                 },
             }
         }
@@ -324,7 +332,7 @@ impl ShellWord {
 
 /// Returns what a bracket matches, and how much of the following text belongs to it: one
 /// character, or a literal bracket if it has no end.
-fn bracket_tok(rest: &[WordPiece]) -> Option<(Tok, usize)> {
+fn bracket_tok(rest: &[WordPiece]) -> Option<(PatternToken, usize)> {
     let text = match rest {
         [] => "",
         [WordPiece::Text(text), ..] => text,
@@ -337,13 +345,13 @@ fn bracket_tok(rest: &[WordPiece]) -> Option<(Tok, usize)> {
         Some(end) => {
             let set: Vec<char> = text[signs..end].chars().collect();
             let tok = match set.as_slice() {
-                [only] if signs == 0 => Tok::Is(*only),
-                _ => Tok::One,
+                [only] if signs == 0 => PatternToken::Is(*only),
+                _ => PatternToken::One,
             };
             Some((tok, end + 1))
         }
         None if rest.len() > 1 => None,
-        None => Some((Tok::Is('['), 0)),
+        None => Some((PatternToken::Is('['), 0)),
     }
 }
 

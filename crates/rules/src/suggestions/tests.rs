@@ -17,11 +17,11 @@ fn call(command: &str, [allowed, denied, undecided]: [u64; 3]) -> DecidedCall {
 fn policy(rules: &str) -> Policy {
     let file = RuleFile::from_toml("rules.toml", rules, Trust::User);
     assert_eq!(file.problems, []);
-    Policy::new(Guarded::new(HOME)).with_file(&file, None)
+    Policy::new(GuardedSet::new(HOME)).with_file(&file, None)
 }
 
 fn suggested(rules: &str, calls: &[DecidedCall]) -> Vec<RuleSuggestion> {
-    let guarded = Guarded::new(HOME);
+    let guarded = GuardedSet::new(HOME);
     suggest_rules(&policy(rules), &guarded, calls, &Moment::from_unix_ms(0, 0), &|_, _| true)
         .unwrap()
 }
@@ -117,7 +117,7 @@ fn files_and_tools_are_suggested_too() {
 #[test]
 fn the_work_ends_when_nobody_wants_it() {
     let calls = [call("make build", [5, 0, 0])];
-    let guarded = Guarded::new(HOME);
+    let guarded = GuardedSet::new(HOME);
     let stopped =
         suggest_rules(&policy(""), &guarded, &calls, &Moment::from_unix_ms(0, 0), &|_, _| false);
     assert_eq!(stopped, None);
@@ -150,7 +150,7 @@ proptest! {
         for call in calls.iter().filter(|call| call.denied > 0) {
             prop_assert!(!allows(&all, call) || allows(&before, call), "{:?}", call.act.command);
             for one in &suggestions {
-                let alone = Policy::new(Guarded::new(HOME)).with_file(&file(one), None);
+                let alone = Policy::new(GuardedSet::new(HOME)).with_file(&file(one), None);
                 prop_assert!(!allows(&alone, call), "{}: {:?}", one.rule.toml, call.act.command);
             }
         }

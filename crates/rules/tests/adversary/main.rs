@@ -4,7 +4,7 @@ mod allowed;
 mod denied;
 
 use callgate_rules::{
-    Act, Guarded, Moment, NoLinks, Policy, RuleDecision, RuleFile, Trust, judge_act,
+    Act, GuardedSet, Moment, NoLinks, Policy, RuleDecision, RuleFile, Trust, judge_act,
 };
 use serde_json::json;
 
@@ -21,7 +21,7 @@ command = [
 fn policy(rules: &str) -> Policy {
     let file = RuleFile::from_toml("rules.toml", rules, Trust::User);
     assert!(!file.has_errors(), "{:?}", file.problems);
-    Policy::new(Guarded::new("/home/ada")).with_file(&file, None)
+    Policy::new(GuardedSet::new("/home/ada")).with_file(&file, None)
 }
 
 fn decide(policy: &Policy, command: &str) -> callgate_rules::Verdict {

@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Instant;
 
 use callgate_rules::{
-    Act, Disk, DiskEntry, Guarded, Moment, Policy, RuleDecision, RuleFile, Trust, Verdict,
+    Act, Disk, DiskEntry, GuardedSet, Moment, Policy, RuleDecision, RuleFile, Trust, Verdict,
     judge_act,
 };
 use serde_json::json;
@@ -222,7 +222,7 @@ impl<'a> LineHunter<'a> {
         let runner = LineRunner::new();
         let file = RuleFile::from_toml("rules.toml", RULES, Trust::User);
         assert!(!file.has_errors(), "{:?}", file.problems);
-        let policy = Policy::new(Guarded::new(runner.scratch.home())).with_file(&file, None);
+        let policy = Policy::new(GuardedSet::new(runner.scratch.home())).with_file(&file, None);
         Self { runner, policy, choice, report: HuntReport::default() }
     }
 

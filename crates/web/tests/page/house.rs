@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use callgate_approval::asker::{self, NoAnswer, Unwanted};
+use callgate_approval::asker::{self, AskerCancellation, NoAnswer};
 use callgate_approval::daemon::{Claim, Daemon, DaemonOptions};
 use callgate_approval::desk::{Authority, DeskSettings, Ruling, Unattended};
 use callgate_client::desk::DeskClient;
@@ -210,7 +210,7 @@ impl House {
         let request = ApprovalRequest::decode(request.to_string().as_bytes()).unwrap();
         let settings =
             asker::AskerSettings { socket: self.socket(), timeout: DEADLINE, grace: DEADLINE };
-        thread::spawn(move || asker::ask_desk(&settings, &request, &Unwanted::default()))
+        thread::spawn(move || asker::ask_desk(&settings, &request, &AskerCancellation::default()))
     }
 
     /// Pairs a page and returns its key.

@@ -15,7 +15,7 @@ pub struct DeskStatus {
     pub socket: String,
     /// The path of the ledger.
     pub database: String,
-    pub reach: Reach,
+    pub reach: DeskReach,
     /// Whether a relay has started it: it serves nobody but the desk above.
     #[serde(default)]
     pub is_relay: bool,
@@ -83,7 +83,7 @@ pub struct RemoteView {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Reach {
+pub struct DeskReach {
     /// Whether the daemon shows questions in a terminal of its own.
     pub terminal: bool,
     /// The phones; `None` if no bot is configured.

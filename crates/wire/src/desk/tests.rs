@@ -319,7 +319,7 @@ fn messages() {
               = "{\"id\":\"4\",\"kind\":\"paired\",\"token\":\"hush\"}\n"
             Answer { id: "5", answer: Links { links: [NamedLink { link: "chat/7", name: "Ada", person: None }] } }
               = "{\"id\":\"5\",\"kind\":\"links\",\"links\":[{\"link\":\"chat/7\",\"name\":\"Ada\"}]}\n"
-            Answer { id: "6", answer: Status { status: DeskStatus { version: "0.1.0", pid: 4, uptime_seconds: 5, open: 0, head: 9, socket: "/s", database: "/d", reach: Reach { terminal: true, telegram: None, viewers: ViewerCount { connected: 1, paired: 0 } }, is_relay: false, relays: [], team: None, listening: None } } }
+            Answer { id: "6", answer: Status { status: DeskStatus { version: "0.1.0", pid: 4, uptime_seconds: 5, open: 0, head: 9, socket: "/s", database: "/d", reach: DeskReach { terminal: true, telegram: None, viewers: ViewerCount { connected: 1, paired: 0 } }, is_relay: false, relays: [], team: None, listening: None } } }
               = "{\"id\":\"6\",\"kind\":\"status\",\"status\":{\"version\":\"0.1.0\",\"pid\":4,\"uptime_seconds\":5,\"open\":0,\"head\":9,\"socket\":\"/s\",\"database\":\"/d\",\"reach\":{\"terminal\":true,\"telegram\":null,\"viewers\":{\"connected\":1,\"paired\":0}},\"is_relay\":false,\"relays\":[]}}\n"
             Error { id: None, text: "no" }
               = "{\"id\":null,\"kind\":\"error\",\"text\":\"no\"}\n"

@@ -90,7 +90,7 @@ pub struct AgentProfile {
     pub input: InputForm,
     /// The events at which it runs hooks, in the order in which they are installed. The first one
     /// comes before a tool runs.
-    pub events: &'static [AgentEvent],
+    pub events: &'static [HookEventProfile],
     /// What becomes of a call that the hook could not answer.
     pub failures: HookFailures,
     /// Where its settings are, and how a hook is written there.
@@ -112,7 +112,7 @@ pub enum InputForm {
 }
 
 #[derive(Debug)]
-pub struct AgentEvent {
+pub struct HookEventProfile {
     pub name: &'static str,
     /// What happens then.
     pub event: AgentHookEvent,
@@ -256,8 +256,8 @@ impl AgentProfile {
     /// Returns the event of this name. A name that is only known from another agent is that agent's
     /// event if it comes before a tool: the hook may be in the wrong settings, and silence would be
     /// a yes.
-    pub fn event(&self, name: &str) -> &'static AgentEvent {
-        let is_it = |event: &&AgentEvent| event.name == name;
+    pub fn event(&self, name: &str) -> &'static HookEventProfile {
+        let is_it = |event: &&HookEventProfile| event.name == name;
         let of_others = || {
             let events = AGENTS.into_iter().flat_map(|agent| agent.events);
             events.filter(is_it).find(|event| event.event == AgentHookEvent::PreToolUse)
@@ -265,8 +265,8 @@ impl AgentProfile {
         self.events.iter().find(is_it).or_else(of_others).unwrap_or(&UNKNOWN)
     }
 
-    pub fn before_tool_event(&self) -> &'static AgentEvent {
-        let is_check = |event: &&AgentEvent| event.event == AgentHookEvent::PreToolUse;
+    pub fn before_tool_event(&self) -> &'static HookEventProfile {
+        let is_check = |event: &&HookEventProfile| event.event == AgentHookEvent::PreToolUse;
         // Every agent has one; a test checks that.
         self.events.iter().find(is_check).unwrap_or(&UNKNOWN)
     }
@@ -278,7 +278,7 @@ impl AgentProfile {
 
     /// Guesses the event of input that is too long or too broken to be read: it has to be refused
     /// in the form of its event.
-    pub fn glimpse(&self, input: &[u8]) -> Option<&'static AgentEvent> {
+    pub fn guess_event(&self, input: &[u8]) -> Option<&'static HookEventProfile> {
         let InputForm::Object { event, .. } = self.input else {
             return Some(self.before_tool_event());
         };
@@ -292,7 +292,8 @@ impl AgentProfile {
 }
 
 /// An event that callgate does not handle.
-static UNKNOWN: AgentEvent = AgentEvent { limit: None, ..silent_report("", AgentHookEvent::Other) };
+static UNKNOWN: HookEventProfile =
+    HookEventProfile { limit: None, ..silent_report("", AgentHookEvent::Other) };
 
 /// Leaves the members as they are: they have the names that Claude Code uses.
 fn as_it_is(members: Members<'_>) -> Members<'_> {
@@ -316,19 +317,23 @@ const fn decision_event(
     event: AgentHookEvent,
     takes: AnswerAbilities,
     form: AnswerForm,
-) -> AgentEvent {
-    AgentEvent { name, event, takes, form, limit: Some(ANSWER_LIMIT) }
+) -> HookEventProfile {
+    HookEventProfile { name, event, takes, form, limit: Some(ANSWER_LIMIT) }
 }
 
 /// The event before a tool runs, at which the agent waits until a person has answered.
-const fn before_tool(name: &'static str, takes: AnswerAbilities, form: AnswerForm) -> AgentEvent {
+const fn before_tool(
+    name: &'static str,
+    takes: AnswerAbilities,
+    form: AnswerForm,
+) -> HookEventProfile {
     decision_event(name, AgentHookEvent::PreToolUse, takes, form)
 }
 
 /// A report after which nothing is printed.
-const fn silent_report(name: &'static str, event: AgentHookEvent) -> AgentEvent {
+const fn silent_report(name: &'static str, event: AgentHookEvent) -> HookEventProfile {
     let (takes, form) = (AnswerAbilities::NONE, print_nothing as AnswerForm);
-    AgentEvent { name, event, takes, form, limit: Some(SHORT) }
+    HookEventProfile { name, event, takes, form, limit: Some(SHORT) }
 }
 
 /// Writes an answer for one of our own plugins, which fails without one.

@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 
 use super::AgentHookEvent;
-use super::agents::{AgentEvent, EditAbility};
+use super::agents::{EditAbility, HookEventProfile};
 use super::form::{HookAnswer, HookReply, json_word, reply_line};
 use crate::approval::{AnswerExtra, ApprovalRequest, ApprovalResponse, Decision, Prompter};
 use crate::raw::{Json, Members};
@@ -21,7 +21,7 @@ const UNUSABLE: &str = "This was answered in a way that the agent cannot take, s
 const ASKED: &str = "A rule wants you to decide.";
 
 pub fn render_response(
-    event: &AgentEvent,
+    event: &HookEventProfile,
     request: &ApprovalRequest,
     response: &ApprovalResponse,
 ) -> HookReply {
@@ -40,7 +40,7 @@ pub fn render_response(
 
 /// Returns the decision at an event at which the agent asks if there is none.
 fn decided_answer<'a>(
-    event: &AgentEvent,
+    event: &HookEventProfile,
     request: &'a ApprovalRequest,
     response: &'a ApprovalResponse,
 ) -> Option<HookAnswer<'a>> {
@@ -60,7 +60,11 @@ fn decided_answer<'a>(
 
 /// Returns true if the agent accepts the input that was allowed. A person who changed the input did
 /// not allow the original, which the agent would run instead.
-fn is_taken(event: &AgentEvent, request: &ApprovalRequest, response: &ApprovalResponse) -> bool {
+fn is_taken(
+    event: &HookEventProfile,
+    request: &ApprovalRequest,
+    response: &ApprovalResponse,
+) -> bool {
     let Some(changed) = response.updated_input.as_deref() else { return true };
     let has_all = || {
         let (Members(before), after) =
@@ -73,7 +77,7 @@ fn is_taken(event: &AgentEvent, request: &ApprovalRequest, response: &ApprovalRe
 /// Returns the answer to a tool call that is about to run. Agents take silence for a yes, so what
 /// nobody decided is denied.
 fn checked_answer<'a>(
-    event: &AgentEvent,
+    event: &HookEventProfile,
     request: &'a ApprovalRequest,
     response: &'a ApprovalResponse,
 ) -> HookAnswer<'a> {
@@ -98,7 +102,7 @@ fn checked_answer<'a>(
 
 /// Returns what refuses the call or the question of this event, with the reason for the model.
 /// `HookReply::Nothing` where silence refuses.
-pub fn call_refusal(event: &AgentEvent, reason: &str) -> HookReply {
+pub fn call_refusal(event: &HookEventProfile, reason: &str) -> HookReply {
     (event.form)(&HookAnswer::Deny { reason, interrupt: false })
 }
 

@@ -200,7 +200,7 @@ fn codex_is_known_by_its_turn() {
 
 #[test]
 fn an_event_is_glimpsed_in_what_cannot_be_read() {
-    let glimpse = |text: &str| agents::CLAUDE.glimpse(text.as_bytes()).map(|event| event.event);
+    let glimpse = |text: &str| agents::CLAUDE.guess_event(text.as_bytes()).map(|event| event.event);
     assert_eq!(glimpse(r#"{"hook_event_name":"Stop","x":"#), Some(AgentHookEvent::Stop));
     assert_eq!(
         glimpse(r#"{"a":1, "hook_event_name" : "PostToolUse""#),

@@ -31,7 +31,7 @@ pub struct UserMessage {
 pub struct PastUserMessage {
     pub message: String,
     /// The files that were attached.
-    #[serde(default, deserialize_with = "or_none", skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "null_as_empty", skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<PastAttachment>,
 }
 
@@ -76,6 +76,6 @@ impl UserMessage {
 }
 
 /// Reads an array that may be `null`, which counts as absent.
-fn or_none<'de, D: Deserializer<'de>>(reader: D) -> Result<Vec<PastAttachment>, D::Error> {
+fn null_as_empty<'de, D: Deserializer<'de>>(reader: D) -> Result<Vec<PastAttachment>, D::Error> {
     Ok(Option::deserialize(reader)?.unwrap_or_default())
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use callgate_agent::gate::{GateQuestion, PermissionGate, QuestionMirror, ToolPermit};
-use callgate_approval::channel::{ChannelOrder, News, Person, PersonPlace, ReplyTo};
+use callgate_approval::channel::{ChannelOrder, ChannelReport, Person, PersonPlace, ReplyTo};
 use callgate_approval::daemon::{Claim, Daemon, DaemonOptions};
 use callgate_approval::desk::{Authority, DeskSettings, Unattended};
 use callgate_store::{EntryFilter, LedgerEntry, Store};
@@ -292,7 +292,7 @@ impl House {
         let question = RequestId::parse(id).unwrap();
         let who = Person::new(PersonPlace::Terminal, "Ada");
         let press = Press::Button(action);
-        let news = News::Pressed {
+        let news = ChannelReport::Pressed {
             who,
             question,
             press,

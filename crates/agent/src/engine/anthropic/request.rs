@@ -168,7 +168,7 @@ fn request_turns<'a>(
 }
 
 /// Puts cache marks at the last two turns of the user.
-fn mark_last(turns: &mut [RequestTurn<'_>], life: CacheLife) {
+fn mark_for_cache(turns: &mut [RequestTurn<'_>], life: CacheLife) {
     // The second is where the last request had its last mark: so the cache is found, however many
     // blocks were added since.
     for turn in turns.iter_mut().rev().filter(|turn| turn.role == Role::User).take(2) {

@@ -77,7 +77,7 @@ impl FunctionPiece<'_> {
 
 /// Converts a chunk from a form that only some servers use into the usual one: `null` in place of
 /// absent members, content in parts, or both a whole message and its new part.
-pub(super) fn plain_chunk(data: &str) -> Option<String> {
+pub(super) fn normalize_chunk(data: &str) -> Option<String> {
     let mut chunk: Value = serde_json::from_str(data).ok()?;
     let members = chunk.as_object_mut()?;
     members.retain(|_, value| !value.is_null());

@@ -9,7 +9,9 @@ use callgate_wire::session::TokenUsage;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
-use super::chunk::{CallPiece, ChatChunk, ChunkChoice, ChunkDelta, plain_chunk, reported_usage};
+use super::chunk::{
+    CallPiece, ChatChunk, ChunkChoice, ChunkDelta, normalize_chunk, reported_usage,
+};
 use super::thought_tags::ThoughtTags;
 use crate::engine::model_api::{ErrorComposer, EventDecoder, tool_input};
 use crate::engine::{AnswerPiece, EngineError, ModelStop};
@@ -74,7 +76,7 @@ impl ChunkDecoder {
             Err(error) => {
                 // Only if it cannot be read otherwise, because this takes a tree of the whole
                 // chunk.
-                plain = plain_chunk(data).ok_or_else(|| self.errors.invalid_data(&error))?;
+                plain = normalize_chunk(data).ok_or_else(|| self.errors.invalid_data(&error))?;
                 serde_json::from_str(&plain).map_err(|_| self.errors.invalid_data(error))?
             }
         };

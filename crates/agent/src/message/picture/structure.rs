@@ -25,9 +25,9 @@ pub(super) fn parse_structure(bytes: &[u8]) -> Option<PictureStructure> {
 }
 
 /// Bytes that are read from the front.
-struct Front<'a>(&'a [u8]);
+struct ByteReader<'a>(&'a [u8]);
 
-impl<'a> Front<'a> {
+impl<'a> ByteReader<'a> {
     fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;
@@ -55,7 +55,7 @@ fn pixel_size(width: usize, height: usize) -> Option<PixelSize> {
 
 /// Reads the chunks of a PNG to the last one, and their checksums.
 fn png_size(bytes: &[u8]) -> Option<PixelSize> {
-    let (mut front, mut found, mut has_data) = (Front(bytes), None, false);
+    let (mut front, mut found, mut has_data) = (ByteReader(bytes), None, false);
     loop {
         let length = front.take_big_endian::<4>()?;
         let chunk = front.take(length.checked_add(4)?)?;
@@ -65,7 +65,7 @@ fn png_size(bytes: &[u8]) -> Option<PixelSize> {
         let (kind, data) = chunk.split_at(4);
         match kind {
             b"IHDR" if found.is_none() => {
-                let mut data = Front(data);
+                let mut data = ByteReader(data);
                 found =
                     Some(pixel_size(data.take_big_endian::<4>()?, data.take_big_endian::<4>()?)?);
             }
@@ -100,7 +100,7 @@ fn chunk_checksum(bytes: &[u8]) -> u32 {
 
 /// Reads the segments of a JPEG to its end mark.
 fn jpeg_size(bytes: &[u8]) -> Option<PixelSize> {
-    let (mut front, mut found) = (Front(bytes), None);
+    let (mut front, mut found) = (ByteReader(bytes), None);
     loop {
         if front.byte()? != 0xff {
             return None;
@@ -117,7 +117,7 @@ fn jpeg_size(bytes: &[u8]) -> Option<PixelSize> {
             _ => {}
         }
         let length = front.take_big_endian::<2>()?.checked_sub(2)?;
-        let mut content = Front(front.take(length)?);
+        let mut content = ByteReader(front.take(length)?);
         match mark {
             // These are in the range of the frames, but they are not frames.
             0xc4 | 0xc8 | 0xcc => {}
@@ -134,7 +134,7 @@ fn jpeg_size(bytes: &[u8]) -> Option<PixelSize> {
 }
 
 /// Skips compressed data up to the next mark.
-fn skip_scan(front: &mut Front<'_>) -> Option<()> {
+fn skip_scan(front: &mut ByteReader<'_>) -> Option<()> {
     loop {
         let at = memchr::memchr(0xff, front.0)?;
         match front.0.get(at + 1)? {
@@ -150,7 +150,7 @@ fn skip_scan(front: &mut Front<'_>) -> Option<()> {
 
 /// Reads the blocks of a GIF to its end mark.
 fn gif_size(bytes: &[u8]) -> Option<PixelSize> {
-    let mut front = Front(bytes);
+    let mut front = ByteReader(bytes);
     let found = pixel_size(front.take_little_endian::<2>()?, front.take_little_endian::<2>()?);
     let flags = front.byte()?;
     front.take(2)?;
@@ -181,7 +181,7 @@ fn gif_size(bytes: &[u8]) -> Option<PixelSize> {
     }
 }
 
-fn skip_colours(front: &mut Front<'_>, flags: u8) -> Option<()> {
+fn skip_colours(front: &mut ByteReader<'_>, flags: u8) -> Option<()> {
     if flags & 0x80 != 0 {
         front.take(3 << ((flags & 7) + 1))?;
     }
@@ -190,14 +190,14 @@ fn skip_colours(front: &mut Front<'_>, flags: u8) -> Option<()> {
 
 /// Reads the chunks of a WebP, all of which its length covers.
 fn webp_size(bytes: &[u8]) -> Option<PixelSize> {
-    let mut front = Front(bytes);
+    let mut front = ByteReader(bytes);
     let length = front.take_little_endian::<4>()?;
-    let mut chunks = Front(front.take(length)?.strip_prefix(b"WEBP")?);
+    let mut chunks = ByteReader(front.take(length)?.strip_prefix(b"WEBP")?);
     let mut found = None;
     while !chunks.0.is_empty() {
         let kind = chunks.take(4)?;
         let length = chunks.take_little_endian::<4>()?;
-        let mut data = Front(chunks.take(length)?);
+        let mut data = ByteReader(chunks.take(length)?);
         // Chunks have an even length.
         if length % 2 == 1 && !chunks.0.is_empty() {
             chunks.take(1)?;

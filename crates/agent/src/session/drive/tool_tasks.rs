@@ -33,7 +33,7 @@ impl TurnDriver<'_> {
 }
 
 /// Returns the outcome of a tool, even if it panicked.
-pub(super) fn end_of_tool(
+pub(super) fn finish_tool(
     running: &mut HashMap<Id, (usize, AbortHandle)>,
     drafts: &mut Vec<EntryDraft>,
     ended: Result<(Id, CallReport), JoinError>,

@@ -89,11 +89,11 @@ impl<'a> FileDraft<'a> {
         renameat(self.folder, &*self.name, self.folder, &*target.name).map_err(errno_text)?;
         self.is_published = true;
         let links = target.old.as_ref().map_or(1, |old| old.st_nlink);
-        Ok(not_kept(links.saturating_sub(1), &self.lost))
+        Ok(describe_losses(links.saturating_sub(1), &self.lost))
     }
 }
 
-pub(super) fn not_kept(other_names: u64, attributes: &[String]) -> Option<String> {
+pub(super) fn describe_losses(other_names: u64, attributes: &[String]) -> Option<String> {
     let mut losses = Vec::new();
     if other_names > 0 {
         losses.push(format!(
@@ -107,11 +107,7 @@ pub(super) fn not_kept(other_names: u64, attributes: &[String]) -> Option<String
 }
 
 /// Adds what was lost to the result of a tool.
-pub(super) fn outcome_with_note(
-    mut result: Value,
-    text: String,
-    note: Option<String>,
-) -> CallOutcome {
+pub(super) fn add_loss_note(mut result: Value, text: String, note: Option<String>) -> CallOutcome {
     let Some(note) = note else { return CallOutcome::done(&result, text) };
     let text = format!("{text}\n[{note}]");
     if let Some(members) = result.as_object_mut() {

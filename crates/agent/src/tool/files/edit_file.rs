@@ -12,7 +12,7 @@ use rustix::fs::{Stat, fstat};
 use serde_json::json;
 
 use super::beneath::{open_child_file, read_whole_file};
-use super::draft::{FileDraft, outcome_with_note};
+use super::draft::{FileDraft, add_loss_note};
 use super::error_text::{FileKind, cannot_text, errno_text, io_text};
 use super::hunks::{replace_places, unified_diff};
 use super::input::FileToolInput;
@@ -44,7 +44,7 @@ pub(super) fn edit_file(
     let changed = make_edit(context, input, &edit, stop);
     let (count, diff, note) = changed.map_err(|reason| cannot_text("edit", path, reason))?;
     let times = if count == 1 { "1 place".to_owned() } else { format!("{count} places") };
-    Ok(outcome_with_note(
+    Ok(add_loss_note(
         json!({ "path": path, "replacements": count, "diff": diff }),
         format!("edited {} in {times}\n{diff}", shown_name(path.as_bytes())),
         note,
@@ -166,7 +166,7 @@ impl<'a> TextEdit<'a> {
 
     pub(super) fn edited_text(&self, text: &str, stop: &CancelFlag) -> Result<String, String> {
         self.check_texts()?;
-        Ok(self.replace_places(text, &self.places(text, stop)?))
+        Ok(self.replace_places(text, &self.find_occurrences(text, stop)?))
     }
 
     /// Returns the text of the file, the places of the edit, and the text after it.
@@ -177,7 +177,7 @@ impl<'a> TextEdit<'a> {
         stop: &CancelFlag,
     ) -> Result<(&'b str, Vec<usize>, String), String> {
         let text = check_text(&original.bytes, original.bytes.len() as u64)?;
-        let places = self.places(text, stop)?;
+        let places = self.find_occurrences(text, stop)?;
         let edited = self.replace_places(text, &places);
         check_size(edited.len(), context)?;
         Ok((text, places, edited))
@@ -193,7 +193,11 @@ impl<'a> TextEdit<'a> {
         Ok(())
     }
 
-    pub(super) fn places(&self, text: &str, stop: &CancelFlag) -> Result<Vec<usize>, String> {
+    pub(super) fn find_occurrences(
+        &self,
+        text: &str,
+        stop: &CancelFlag,
+    ) -> Result<Vec<usize>, String> {
         if self.0.everywhere {
             let mut places = Vec::new();
             for place in Finder::new(self.0.old).find_iter(text.as_bytes()) {

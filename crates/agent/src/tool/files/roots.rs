@@ -216,7 +216,7 @@ impl<'a> FileLocation<'a> {
 
     /// Returns the absolute path with its links resolved, whether or not it exists.
     pub(super) fn real_path(&self) -> Result<PathBuf, Errno> {
-        let chased = self.chase()?;
+        let chased = self.follow_links()?;
         // The last name is the one without links.
         let root = chased.root.names.last().ok_or(Errno::NOENT)?;
         Ok(chased.missing.iter().fold(root.join(&chased.there), |path, name| path.join(name)))
@@ -236,7 +236,7 @@ impl<'a> FileLocation<'a> {
         match open_beneath(self.root.handle.as_fd(), &self.rest, flags, INSIDE) {
             // The kernel treats every absolute link as one that leads out.
             Err(Errno::XDEV) => {
-                let chased = self.chase()?;
+                let chased = self.follow_links()?;
                 if !chased.missing.is_empty() {
                     return Err(Errno::NOENT);
                 }
@@ -249,7 +249,7 @@ impl<'a> FileLocation<'a> {
     /// Follows the links in the path without the kernel, including absolute ones that lead into an
     /// allowed folder. The result is just another path to try: the kernel resolves it beneath its
     /// root like any other.
-    pub(super) fn chase(&self) -> Result<ResolvedPath<'a>, Errno> {
+    pub(super) fn follow_links(&self) -> Result<ResolvedPath<'a>, Errno> {
         let mut root = self.root;
         let mut there = PathBuf::new();
         let mut left: VecDeque<OsString> = self.rest.iter().map(OsStr::to_owned).collect();

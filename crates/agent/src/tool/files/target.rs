@@ -27,7 +27,7 @@ impl WriteTarget {
     /// Finds the file at `place`, following links. Creates missing folders if `makes_folders` is
     /// set.
     pub(super) fn find(place: &FileLocation<'_>, makes_folders: bool) -> Result<Self, String> {
-        let chased = place.chase().map_err(errno_text)?;
+        let chased = place.follow_links().map_err(errno_text)?;
         let mut missing = chased.missing.clone();
         let (folder, name) = if let Some(name) = missing.pop() {
             (&*chased.there, name)

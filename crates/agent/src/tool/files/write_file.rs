@@ -4,7 +4,7 @@ use callgate_link::sync::lock;
 use callgate_mask::text::counted_noun;
 use serde_json::json;
 
-use super::draft::{FileDraft, outcome_with_note};
+use super::draft::{FileDraft, add_loss_note};
 use super::error_text::cannot_text;
 use super::input::FileToolInput;
 use super::name::shown_name;
@@ -24,7 +24,7 @@ pub(super) fn write_file(
     let (bytes, lines) = (text.len() as u64, text.lines().count() as u64);
     let did = if is_new { "created" } else { "replaced" };
     let size = format!("{}, {}", counted_noun(bytes, "byte"), counted_noun(lines, "line"));
-    Ok(outcome_with_note(
+    Ok(add_loss_note(
         json!({ "path": path, "created": is_new, "bytes": bytes, "lines": lines }),
         format!("{did} {} ({size})", shown_name(path.as_bytes())),
         note,

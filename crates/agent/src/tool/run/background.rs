@@ -224,14 +224,14 @@ impl KnownCommands {
     async fn read_command(&self, call: &ToolInvocation) -> Result<CallOutcome, String> {
         let ReadInput { id, wait_seconds } = parse_call_input(call)?;
         let command = self.find(&id, &call.conversation)?;
-        let longest = wait_of(wait_seconds)?;
+        let longest = parse_wait(wait_seconds)?;
         Ok(news_outcome(&command.id, &command.read_news(longest).await))
     }
 
     async fn write_to_command(&self, call: &ToolInvocation) -> Result<CallOutcome, String> {
         let input: WriteInput = parse_call_input(call)?;
         let command = self.find(&input.id, &call.conversation)?;
-        let (text, is_last) = (text_of(&input)?, input.end_input.unwrap_or(false));
+        let (text, is_last) = (line_to_write(&input)?, input.end_input.unwrap_or(false));
         let (id, bytes) = (input.id, text.len());
         let written = tokio::task::spawn_blocking(move || command.write(&text, is_last)).await;
         let written = written.unwrap_or_else(|error| Err(error.to_string()));
@@ -269,7 +269,7 @@ fn parse_call_input<T: serde::de::DeserializeOwned>(call: &ToolInvocation) -> Re
     parse_object(&call.input).map_err(|error| format!("the input cannot be read: {error}"))
 }
 
-fn wait_of(requested: Option<f64>) -> Result<Duration, String> {
+fn parse_wait(requested: Option<f64>) -> Result<Duration, String> {
     let seconds = requested.unwrap_or_default();
     let wrong = || format!("waitSeconds is {seconds}; give a number from 0 on, or leave it out");
     if seconds.is_nan() || seconds < 0.0 {
@@ -278,7 +278,7 @@ fn wait_of(requested: Option<f64>) -> Result<Duration, String> {
     Ok(Duration::try_from_secs_f64(seconds).unwrap_or(LONGEST_WAIT).min(LONGEST_WAIT))
 }
 
-fn text_of(input: &WriteInput) -> Result<String, String> {
+fn line_to_write(input: &WriteInput) -> Result<String, String> {
     match &input.line {
         Some(line) if line.len() > LONGEST_LINE => {
             Err(format!("the line has {} bytes, and {LONGEST_LINE} are allowed", line.len()))

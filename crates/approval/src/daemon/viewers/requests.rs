@@ -9,7 +9,7 @@ use super::reply::{ViewerReply, error_message};
 use super::seat::{RequestOutcome, UnlockedToken};
 use super::secrets;
 use crate::asker::fresh_id;
-use crate::channel::{News, Person, ReplyTo};
+use crate::channel::{ChannelReport, Person, ReplyTo};
 use crate::desk::{CODE_LIFETIME, DeskInput, PAGE_CODE_LIFETIME, VIEWER_LINK};
 use crate::viewer_token::{new_viewer_token, token_identity};
 
@@ -87,8 +87,14 @@ impl Viewers {
         Ok(match command {
             DeskCommand::Press { request_id: question, press, confirm } => {
                 let copy = None;
-                let news =
-                    move |reply_to| News::Pressed { who, question, press, confirm, reply_to, copy };
+                let news = move |reply_to| ChannelReport::Pressed {
+                    who,
+                    question,
+                    press,
+                    confirm,
+                    reply_to,
+                    copy,
+                };
                 tell_outcome(|reply_to| DeskInput::News(news(reply_to)))
             }
             DeskCommand::Answer { request_id: question, answer } => {

@@ -6,11 +6,11 @@ use callgate_store::EntryDraft;
 use callgate_wire::approval::{Action, Press, RequestId};
 
 use super::super::tests::{ADA, ada, authority, id, settings};
-use super::super::{Authority, DeskInput, DeskOutput, DeskSettings, Now};
+use super::super::{Authority, DeskInput, DeskOutput, DeskSettings, DeskTime};
 use super::*;
-use crate::channel::{ChannelOrder, News, Person, PersonPlace};
+use crate::channel::{ChannelOrder, ChannelReport, Person, PersonPlace};
 
-const NOW: Now = Now { mono: Duration::ZERO, wall_ms: 0 };
+const NOW: DeskTime = DeskTime { mono: Duration::ZERO, wall_ms: 0 };
 const CODE: &str = "ABCD2345";
 
 fn reply_to() -> ReplyTo {
@@ -42,7 +42,10 @@ fn use_code(desk: &mut Desk, chat: i64, user: i64) -> DeskStep {
     let place = PersonPlace::Telegram { chat, user, private: chat == user };
     let (name, rest) = ("pair".to_owned(), " abcd-2345".to_owned());
     let who = Person::new(place, "Bob");
-    desk.handle(NOW, DeskInput::News(News::Command { who, name, rest, reply_to: reply_to() }))
+    desk.handle(
+        NOW,
+        DeskInput::News(ChannelReport::Command { who, name, rest, reply_to: reply_to() }),
+    )
 }
 
 fn pair(desk: &mut Desk, chat: i64, user: i64) -> DeskStep {
@@ -54,7 +57,7 @@ fn press(desk: &mut Desk, who: Person, question: RequestId, action: Action) -> D
     let (press, reply_to) = (Press::Button(action), ReplyTo::Callback("c".to_owned()));
     desk.handle(
         NOW,
-        DeskInput::News(News::Pressed {
+        DeskInput::News(ChannelReport::Pressed {
             who,
             question,
             press,
@@ -150,7 +153,7 @@ fn without_anybody_to_ask_nothing_is_changed() {
     // Nor when nobody answers in time.
     let mut desk = Desk::new(settings(), authority(), crate::telegram::is_cut_in_message);
     desk.handle(NOW, new_code(1, process(false), false));
-    let later = Now { mono: Duration::from_mins(6), wall_ms: 0 };
+    let later = DeskTime { mono: Duration::from_mins(6), wall_ms: 0 };
     let step = desk.handle(later, DeskInput::Tick);
     assert!(matches!(told(&step), Some((false, _))));
     assert!(!is_good(&mut desk));
@@ -261,7 +264,7 @@ fn links_are_told_to_all_with_what_they_are_in_muted_chats_too() {
         authority(),
         crate::telegram::is_cut_in_message,
     );
-    let mute = News::Command {
+    let mute = ChannelReport::Command {
         who: ada(),
         name: "mute".to_owned(),
         rest: "1h".to_owned(),
@@ -300,7 +303,7 @@ fn links_are_told_to_all_with_what_they_are_in_muted_chats_too() {
 }
 
 /// The desk's terminal asks for a code for a page.
-fn page_code(desk: &mut Desk, now: Now) -> DeskStep {
+fn page_code(desk: &mut Desk, now: DeskTime) -> DeskStep {
     let who = Person::new(PersonPlace::Terminal, "Ada");
     let (code, reply_to) = (CODE.to_owned(), ReplyTo::Key);
     let input =
@@ -308,14 +311,14 @@ fn page_code(desk: &mut Desk, now: Now) -> DeskStep {
     desk.handle(now, input)
 }
 
-fn pair_page(desk: &mut Desk, now: Now, token_hash: &str) -> DeskStep {
+fn pair_page(desk: &mut Desk, now: DeskTime, token_hash: &str) -> DeskStep {
     let (code, name) = (CODE.to_owned(), "The page".to_owned());
     let token_hash = token_hash.to_owned();
     desk.handle(now, DeskInput::PairViewer { code, name, token_hash, reply_to: reply_to() })
 }
 
-fn after(seconds: u64) -> Now {
-    Now { mono: Duration::from_secs(seconds), wall_ms: 0 }
+fn after(seconds: u64) -> DeskTime {
+    DeskTime { mono: Duration::from_secs(seconds), wall_ms: 0 }
 }
 
 #[test]

@@ -8,20 +8,21 @@ use callgate_wire::tool_act::ToolKind;
 use serde_json::{Value, json};
 
 use super::super::{
-    AskerId, Desk, DeskInput, DeskOutput, DeskSettings, DeskStep, Now, RecordedQuestion, Ruling,
+    AskerId, Desk, DeskInput, DeskOutput, DeskSettings, DeskStep, DeskTime, RecordedQuestion,
+    Ruling,
 };
 use super::{ADA, Ledger, ada, authority, id, request, request_of, settings, stranger};
 use crate::card::tests::sample;
 use crate::channel::{
-    ChannelOrder, CopyPart, MarkState, News, Person, PersonPlace, QuestionCopy, QuestionMark,
-    ReplyTo,
+    ChannelOrder, ChannelReport, CopyPart, MarkState, Person, PersonPlace, QuestionCopy,
+    QuestionMark, ReplyTo,
 };
 
 /// A desk with its ledger and a clock.
 pub(super) struct Table {
     pub(super) desk: Desk,
     pub(super) ledger: Ledger,
-    pub(super) now: Now,
+    pub(super) now: DeskTime,
 }
 
 impl Table {
@@ -30,7 +31,7 @@ impl Table {
     }
 
     pub(super) fn with(settings: DeskSettings) -> Self {
-        let now = Now { mono: Duration::ZERO, wall_ms: 1_000_000 };
+        let now = DeskTime { mono: Duration::ZERO, wall_ms: 1_000_000 };
         Self {
             desk: Desk::new(settings, authority(), crate::telegram::is_cut_in_message),
             ledger: Ledger::default(),
@@ -72,7 +73,14 @@ impl Table {
     ) -> Vec<DeskOutput> {
         let question = id(number);
         let confirm = None;
-        self.give(DeskInput::News(News::Pressed { who, question, press, confirm, reply_to, copy }))
+        self.give(DeskInput::News(ChannelReport::Pressed {
+            who,
+            question,
+            press,
+            confirm,
+            reply_to,
+            copy,
+        }))
     }
 
     pub(super) fn button(&mut self, number: u64, action: Action) -> Vec<DeskOutput> {
@@ -136,7 +144,7 @@ pub(super) fn is_shown(outputs: &[DeskOutput]) -> bool {
 }
 
 pub(super) fn shown(number: u64) -> DeskInput {
-    DeskInput::News(News::Shown(QuestionCopy {
+    DeskInput::News(ChannelReport::Shown(QuestionCopy {
         question: id(number),
         chat: ADA,
         message: 40,
@@ -342,7 +350,7 @@ fn what_only_some_can_read_is_asked_recorded_and_answered_like_anything_else() {
         table.restart();
         table.ask(number + 100, asked());
         // Some of it is long.
-        table.give(DeskInput::News(News::ShownInFull { question: id(number), chat: ADA }));
+        table.give(DeskInput::News(ChannelReport::ShownInFull { question: id(number), chat: ADA }));
         assert_eq!(answer(&table.button(number, Action::Allow)).decision, Decision::Allow);
         let mut report = asked();
         report.kind = callgate_wire::approval::RequestKind::Settle;
@@ -435,7 +443,7 @@ fn what_cannot_be_recorded_is_not_decided() {
     table.ask(1, request(1, "make"));
     let step = table.desk.handle(
         table.now,
-        DeskInput::News(News::Pressed {
+        DeskInput::News(ChannelReport::Pressed {
             who: ada(),
             question: id(1),
             press: Press::Button(Action::Allow),

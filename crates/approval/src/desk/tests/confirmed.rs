@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::super::{AskerId, DeskInput, DeskOutput, DeskSettings, Ruling};
 use super::cases::{Table, answer, answers, told};
 use super::{ADA, ada, edited_input, id, request, request_of, settings};
-use crate::channel::{ChannelOrder, News, Person, PersonPlace, ReplyPurpose, ReplyTo};
+use crate::channel::{ChannelOrder, ChannelReport, Person, PersonPlace, ReplyPurpose, ReplyTo};
 
 fn confirm() -> Ruling {
     let because = "to be confirmed by rule `pushes`".to_owned();
@@ -36,7 +36,14 @@ impl Table {
         };
         let (question, confirm) = (id(number), word.map(str::to_owned));
         let copy = None;
-        self.give(DeskInput::News(News::Pressed { who, question, press, confirm, reply_to, copy }))
+        self.give(DeskInput::News(ChannelReport::Pressed {
+            who,
+            question,
+            press,
+            confirm,
+            reply_to,
+            copy,
+        }))
     }
 
     fn outcomes(&self) -> Vec<String> {

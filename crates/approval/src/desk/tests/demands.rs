@@ -20,7 +20,7 @@ use super::cases::{Table, answer, answers, is_shown, told};
 use super::checks::permission;
 use super::{ADA, id, request, settings};
 use crate::answer_roles::{AnswerRoles, AnswerScope};
-use crate::channel::{ChannelOrder, News, Person, PersonPlace, ReplyTo};
+use crate::channel::{ChannelOrder, ChannelReport, Person, PersonPlace, ReplyTo};
 use crate::viewer_token::token_identity;
 
 const TWO: AllowDemands = AllowDemands { two_people: true, not_own: false };
@@ -506,7 +506,7 @@ fn a_list_leaves_out_what_no_role_covers() {
     let mut list = |who: Person| {
         let (name, rest) = ("pending".to_owned(), String::new());
         let reply_to = ReplyTo::Message { chat: 1, message: 9 };
-        table.give(DeskInput::News(News::Command { who, name, rest, reply_to }))
+        table.give(DeskInput::News(ChannelReport::Command { who, name, rest, reply_to }))
     };
     assert!(is_shown(&list(on_phone("ada"))));
     let outputs = list(on_phone("ben"));
@@ -536,7 +536,7 @@ fn a_member_links_and_unlinks_only_themselves() {
     let place = PersonPlace::Telegram { chat: 55, user: 55, private: true };
     let (name, rest) = ("start".to_owned(), "AAAA2222".to_owned());
     let who = Person::new(place, "Olga, really");
-    table.give(DeskInput::News(News::Command { who, name, rest, reply_to: reply_to() }));
+    table.give(DeskInput::News(ChannelReport::Command { who, name, rest, reply_to: reply_to() }));
     assert_eq!(table.last("paired")["person"], "ada");
     table.demand(1, request(1, "make"), TWO);
     table.press_as(Person::new(place, "Olga, really"), 1, ALLOW);

@@ -6,12 +6,12 @@ use super::super::pairing_codes::{SPAN, WRONG_CODES, WRONG_CODES_OF_ALL};
 use super::super::{DeskInput, DeskOutput};
 use super::cases::{Table, answer, is_shown, told};
 use super::{ADA, ada, id, request, stranger};
-use crate::channel::{ChannelOrder, News, Person, PersonPlace, ReplyTo};
+use crate::channel::{ChannelOrder, ChannelReport, Person, PersonPlace, ReplyTo};
 
 fn command(table: &mut Table, who: Person, name: &str, rest: &str) -> Vec<DeskOutput> {
     let (name, rest) = (name.to_owned(), rest.to_owned());
     let reply_to = ReplyTo::Message { chat: ADA, message: 9 };
-    table.give(DeskInput::News(News::Command { who, name, rest, reply_to }))
+    table.give(DeskInput::News(ChannelReport::Command { who, name, rest, reply_to }))
 }
 
 #[test]

@@ -19,10 +19,10 @@ use callgate_wire::approval::{
 use serde_json::json;
 
 use super::super::question::Occasion;
-use super::super::{AskerId, Desk, DeskInput, DeskOutput, Now, Ruling};
+use super::super::{AskerId, Desk, DeskInput, DeskOutput, DeskTime, Ruling};
 use super::naive::{Boasts, Forgets, Generous, Hasty, Judge, ShowsFirst};
 use super::{Ledger, request_of, settings};
-use crate::channel::{ChannelOrder, CopyPart, News, QuestionCopy, ReplyTo};
+use crate::channel::{ChannelOrder, ChannelReport, CopyPart, QuestionCopy, ReplyTo};
 use audit::{Yes, is_justified};
 use phone::Update;
 
@@ -74,7 +74,7 @@ enum End {
 
 struct World<J> {
     random: u64,
-    now: Now,
+    now: DeskTime,
     ledger: Ledger,
     judge: J,
     hooks: Vec<Hook>,
@@ -97,7 +97,7 @@ struct World<J> {
 }
 
 fn play<J: Judge>(seed: u64) -> Result<(), String> {
-    let now = Now { mono: Duration::from_secs(1), wall_ms: 1_700_000_000_000 };
+    let now = DeskTime { mono: Duration::from_secs(1), wall_ms: 1_700_000_000_000 };
     let ledger = Ledger::default();
     let mut world = World {
         random: seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1,
@@ -316,7 +316,7 @@ impl<J: Judge> World<J> {
                         message: self.messages,
                         part: CopyPart::Question,
                     };
-                    self.inputs.push_back(DeskInput::News(News::Shown(copy)));
+                    self.inputs.push_back(DeskInput::News(ChannelReport::Shown(copy)));
                 }
                 self.on_phone.push(card.id.clone());
                 Ok(())

@@ -5,23 +5,23 @@ use std::collections::{HashMap, HashSet};
 use callgate_wire::approval::{Decision, RequestId};
 
 use super::super::question::Occasion;
-use super::super::{AskerId, Desk, DeskInput, DeskOutput, DeskStep, Now, Ruling};
+use super::super::{AskerId, Desk, DeskInput, DeskOutput, DeskStep, DeskTime, Ruling};
 use super::{Ledger, authority, settings};
-use crate::channel::{ChannelOrder, News};
+use crate::channel::{ChannelOrder, ChannelReport};
 
 /// What the model can put in the desk's place.
 pub(super) trait Judge {
-    fn start(now: Now, ledger: &Ledger) -> Self;
-    fn handle(&mut self, now: Now, input: DeskInput) -> DeskStep;
+    fn start(now: DeskTime, ledger: &Ledger) -> Self;
+    fn handle(&mut self, now: DeskTime, input: DeskInput) -> DeskStep;
     fn open_count(&self) -> usize;
 }
 
 impl Judge for Desk {
-    fn start(now: Now, ledger: &Ledger) -> Self {
+    fn start(now: DeskTime, ledger: &Ledger) -> Self {
         ledger.desk(now)
     }
 
-    fn handle(&mut self, now: Now, input: DeskInput) -> DeskStep {
+    fn handle(&mut self, now: DeskTime, input: DeskInput) -> DeskStep {
         self.handle(now, input)
     }
 
@@ -37,11 +37,11 @@ pub(super) struct ShowsFirst {
 }
 
 impl Judge for ShowsFirst {
-    fn start(now: Now, ledger: &Ledger) -> Self {
+    fn start(now: DeskTime, ledger: &Ledger) -> Self {
         Self { desk: ledger.desk(now), unsent: HashMap::new() }
     }
 
-    fn handle(&mut self, now: Now, input: DeskInput) -> DeskStep {
+    fn handle(&mut self, now: DeskTime, input: DeskInput) -> DeskStep {
         match &input {
             DeskInput::Asked { request, .. } if !self.desk.knows(&request.request_id) => {
                 let id = request.request_id.clone();
@@ -61,7 +61,8 @@ impl Judge for ShowsFirst {
                 self.unsent.insert(id, input);
                 step
             }
-            DeskInput::News(News::Shown(copy)) => match self.unsent.remove(&copy.question) {
+            DeskInput::News(ChannelReport::Shown(copy)) => match self.unsent.remove(&copy.question)
+            {
                 Some(asked) => {
                     let mut step = self.desk.handle(now, asked);
                     step.outputs.retain(|output| {
@@ -84,11 +85,11 @@ impl Judge for ShowsFirst {
 pub(super) struct Forgets(Desk);
 
 impl Judge for Forgets {
-    fn start(_: Now, _: &Ledger) -> Self {
+    fn start(_: DeskTime, _: &Ledger) -> Self {
         Self(Desk::new(settings(), authority(), crate::telegram::is_cut_in_message))
     }
 
-    fn handle(&mut self, now: Now, input: DeskInput) -> DeskStep {
+    fn handle(&mut self, now: DeskTime, input: DeskInput) -> DeskStep {
         self.0.handle(now, input)
     }
 
@@ -105,11 +106,11 @@ pub(super) struct Generous {
 }
 
 impl Judge for Generous {
-    fn start(now: Now, ledger: &Ledger) -> Self {
+    fn start(now: DeskTime, ledger: &Ledger) -> Self {
         Self { desk: ledger.desk(now), checks: HashSet::new(), has_allowed: false }
     }
 
-    fn handle(&mut self, now: Now, mut input: DeskInput) -> DeskStep {
+    fn handle(&mut self, now: DeskTime, mut input: DeskInput) -> DeskStep {
         if let DeskInput::Asked { request, ruling, .. } = &mut input {
             match Occasion::from_request(request) {
                 Occasion::Check => {
@@ -139,11 +140,11 @@ impl Judge for Generous {
 pub(super) struct Boasts(Desk);
 
 impl Judge for Boasts {
-    fn start(now: Now, ledger: &Ledger) -> Self {
+    fn start(now: DeskTime, ledger: &Ledger) -> Self {
         Self(ledger.desk(now))
     }
 
-    fn handle(&mut self, now: Now, input: DeskInput) -> DeskStep {
+    fn handle(&mut self, now: DeskTime, input: DeskInput) -> DeskStep {
         let mut step = self.0.handle(now, input);
         let answered: Vec<AskerId> = step
             .outputs
@@ -173,11 +174,11 @@ impl Judge for Boasts {
 pub(super) struct Hasty(Desk);
 
 impl Judge for Hasty {
-    fn start(now: Now, ledger: &Ledger) -> Self {
+    fn start(now: DeskTime, ledger: &Ledger) -> Self {
         Self(ledger.desk(now))
     }
 
-    fn handle(&mut self, now: Now, mut input: DeskInput) -> DeskStep {
+    fn handle(&mut self, now: DeskTime, mut input: DeskInput) -> DeskStep {
         if let DeskInput::Asked { ruling, .. } = &mut input
             && let Ruling::AtDesk { because, .. } = ruling
         {

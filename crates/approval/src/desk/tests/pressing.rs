@@ -7,8 +7,8 @@ use super::super::{AskerId, DeskInput, DeskOutput, DeskSettings, RecordedQuestio
 use super::cases::{Table, answer, answers, is_shown, marks, shown, told, touch};
 use super::{ADA, ada, edited_input, id, request, request_of, settings, stranger};
 use crate::channel::{
-    ChannelOrder, CopyPart, MarkState, News, Person, PersonPlace, QuestionCopy, ReplyPurpose,
-    ReplyTo,
+    ChannelOrder, ChannelReport, CopyPart, MarkState, Person, PersonPlace, QuestionCopy,
+    ReplyPurpose, ReplyTo,
 };
 
 #[test]
@@ -90,7 +90,7 @@ fn what_was_cut_is_allowed_only_after_its_end_was_shown() {
     let outputs = table.button(1, Action::Allow);
     assert!(answers(&outputs).is_empty());
     assert!(told(&outputs)[0].starts_with("Not all of it was shown here."), "{outputs:?}");
-    let full = |chat| DeskInput::News(News::ShownInFull { question: id(1), chat });
+    let full = |chat| DeskInput::News(ChannelReport::ShownInFull { question: id(1), chat });
     table.give(full(-100));
     assert!(answers(&table.button(1, Action::Allow)).is_empty(), "that was in another chat");
     table.give(full(ADA));
@@ -160,7 +160,7 @@ fn what_was_shown_in_full_stays_so_over_a_restart() {
     for is_back in [true, false] {
         let mut table = Table::new();
         table.ask(1, request(1, &long));
-        table.give(DeskInput::News(News::ShownInFull { question: id(1), chat: ADA }));
+        table.give(DeskInput::News(ChannelReport::ShownInFull { question: id(1), chat: ADA }));
         table.restart();
         if is_back {
             table.ask(2, request(1, &long));
@@ -183,7 +183,7 @@ fn the_buttons_below_a_question_in_full_are_marked_as_such_after_a_restart() {
     let mut table = Table::new();
     table.ask(1, request(1, "make"));
     let copy = QuestionCopy { question: id(1), chat: ADA, message: 41, part: CopyPart::Buttons };
-    table.give(DeskInput::News(News::Shown(copy.clone())));
+    table.give(DeskInput::News(ChannelReport::Shown(copy.clone())));
     table.restart();
     let outputs = table.button(1, Action::Deny);
     let marked = outputs.iter().find_map(|output| match output {
@@ -197,7 +197,7 @@ fn the_buttons_below_a_question_in_full_are_marked_as_such_after_a_restart() {
 fn words_that_are_no_reply_belong_to_the_question_they_were_asked_for() {
     let wrote = |who: Person, text: &str| {
         let (text, reply_to) = (text.to_owned(), ReplyTo::Message { chat: ADA, message: 5 });
-        DeskInput::News(News::Wrote { who, text, reply_to })
+        DeskInput::News(ChannelReport::Wrote { who, text, reply_to })
     };
     let mut table = Table::new();
     table.ask(1, request(1, "make"));

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::super::{AskerId, DeskInput, DeskOutput, DeskSettings};
 use super::cases::{Table, answer, answers, is_shown, marks, shown};
 use super::{ADA, ada, id, request, request_of, settings, stranger};
-use crate::channel::{ChannelOrder, CopyPart, MarkState, News, QuestionCopy};
+use crate::channel::{ChannelOrder, ChannelReport, CopyPart, MarkState, QuestionCopy};
 
 #[test]
 fn nobody_in_time_is_a_timeout() {
@@ -103,7 +103,11 @@ fn when_no_message_can_be_sent_it_is_a_timeout_at_once() {
     let mut table = Table::new();
     table.ask(1, request(1, "make"));
     let unsendable = |chat| {
-        DeskInput::News(News::Unsendable { question: id(1), chat, why: "blocked".to_owned() })
+        DeskInput::News(ChannelReport::Unsendable {
+            question: id(1),
+            chat,
+            why: "blocked".to_owned(),
+        })
     };
     assert!(answers(&table.give(unsendable(ADA))).is_empty());
     assert_eq!(answer(&table.give(unsendable(-100))).decision, Decision::Timeout);
@@ -114,7 +118,8 @@ fn when_no_message_can_be_sent_it_is_a_timeout_at_once() {
 fn a_broken_channel_gives_up_what_only_it_could_show() {
     let mut table = Table::new();
     table.ask(1, request(1, "make"));
-    let outputs = table.give(DeskInput::News(News::Broken { why: "wrong token".to_owned() }));
+    let outputs =
+        table.give(DeskInput::News(ChannelReport::Broken { why: "wrong token".to_owned() }));
     assert_eq!(answer(&outputs).decision, Decision::Timeout);
     assert_eq!(answer(&table.ask(2, request(2, "make"))).decision, Decision::Timeout);
 }

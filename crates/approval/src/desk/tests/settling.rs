@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::super::{AskerId, DeskInput, DeskOutput, DeskSettings};
 use super::cases::{Table, answer, marks, shown};
 use super::{ADA, ada, request, request_of, settings};
-use crate::channel::{ChannelOrder, MarkState, News, ReplyTo};
+use crate::channel::{ChannelOrder, ChannelReport, MarkState, ReplyTo};
 
 fn settle(event: &str, more: &Value) -> DeskInput {
     let mut line =
@@ -118,7 +118,7 @@ fn people_hear_of_finished_turns_and_notifications_if_they_want_to() {
     let both = |text: &str| [format!("[-100, 7] {text}"), text.to_owned()];
     assert_eq!(said(&mut table, stop()), both(finished));
     assert_eq!(said(&mut table, notification("idle_prompt")), both(waits));
-    let mute = News::Command {
+    let mute = ChannelReport::Command {
         who: ada(),
         name: "mute".to_owned(),
         rest: "1h".to_owned(),

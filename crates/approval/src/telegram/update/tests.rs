@@ -71,7 +71,7 @@ fn wrote(text: &str, to: &Value) -> Value {
 #[test]
 fn words_count_only_in_reply_to_the_bot_itself() {
     let ours = about();
-    let Some(TelegramUpdate::Message(News::Pressed { who, press, .. })) =
+    let Some(TelegramUpdate::Message(ChannelReport::Pressed { who, press, .. })) =
         parse_update(&wrote("no", &ours), &me())
     else {
         panic!("words");
@@ -91,7 +91,7 @@ fn words_count_only_in_reply_to_the_bot_itself() {
     assert_eq!(parse_update(&plain, &me()), None, "people talk to each other in a group");
     plain["message"]["chat"]["type"] = json!("private");
     let plain = parse_update(&plain, &me());
-    let Some(TelegramUpdate::Message(News::Wrote { text, .. })) = plain else {
+    let Some(TelegramUpdate::Message(ChannelReport::Wrote { text, .. })) = plain else {
         panic!("{plain:?}")
     };
     assert_eq!(text, "no");
@@ -101,7 +101,9 @@ fn words_count_only_in_reply_to_the_bot_itself() {
 fn commands() {
     let check = |text: &str, expected: Option<(&str, &str)>| {
         let told = match parse_update(&wrote(text, &json!(null)), &me()) {
-            Some(TelegramUpdate::Message(News::Command { name, rest, .. })) => Some((name, rest)),
+            Some(TelegramUpdate::Message(ChannelReport::Command { name, rest, .. })) => {
+                Some((name, rest))
+            }
             None => None,
             other => panic!("{other:?}"),
         };
@@ -126,7 +128,8 @@ fn presses() {
         panic!("{honest:?}")
     };
     assert_eq!((callback.as_str(), presser.message), ("77", Some(5)));
-    let News::Pressed { who, press: Press::Button(Action::Always(2)), copy, .. } = news else {
+    let ChannelReport::Pressed { who, press: Press::Button(Action::Always(2)), copy, .. } = news
+    else {
         panic!("{news:?}");
     };
     let copy = copy.unwrap();
@@ -134,12 +137,15 @@ fn presses() {
     assert_eq!(who.name, "@ada");
     let other = ID.replace("550e", "551e");
     let forged = parse_update(&press(&format!("{other}:allow"), message), &me());
-    assert!(matches!(forged, Some(TelegramUpdate::Press { news: News::Forged { .. }, .. })));
+    assert!(matches!(
+        forged,
+        Some(TelegramUpdate::Press { news: ChannelReport::Forged { .. }, .. })
+    ));
     let bare = json!({"message_id": 5, "chat": {"id": 7, "type": "private"}, "date": 0});
     let old = parse_update(&press(&format!("{other}:allow"), bare), &me());
     assert!(matches!(
         old,
-        Some(TelegramUpdate::Press { news: News::Pressed { copy: None, .. }, .. })
+        Some(TelegramUpdate::Press { news: ChannelReport::Pressed { copy: None, .. }, .. })
     ));
 }
 

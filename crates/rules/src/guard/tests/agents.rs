@@ -5,7 +5,7 @@ use serde_json::json;
 use callgate_wire::hook::agents::{AGENTS, SettingsFormat};
 
 use super::{asks, check};
-use crate::{Act, Guarded, Moment, Policy, RuleDecision, RuleFile, Trust};
+use crate::{Act, GuardedSet, Moment, Policy, RuleDecision, RuleFile, Trust};
 
 /// Files that the next session or the next commit takes what it runs from.
 const FILES: &[&str] = &[
@@ -81,7 +81,7 @@ fn no_rule_allows_writing_what_agents_and_git_run() {
     "#;
     let file = RuleFile::from_toml("rules.toml", rules, Trust::User);
     assert!(!file.has_errors(), "{:?}", file.problems);
-    let policy = Policy::new(Guarded::new("/home/ada")).with_file(&file, None);
+    let policy = Policy::new(GuardedSet::new("/home/ada")).with_file(&file, None);
     let decide = |tool: &str, input: serde_json::Value| {
         let act =
             Act::from_call(tool, &input.to_string(), "/home/ada/engine", "claude", "/home/ada");

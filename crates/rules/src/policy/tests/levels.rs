@@ -9,7 +9,7 @@ fn level(trust: Trust, name: &str, lines: &[&str]) -> RuleFile {
 
 /// Returns the policy of three levels.
 fn levels(team: &[&str], user: &[&str], project: &[&str]) -> Policy {
-    Policy::new(Guarded::new(HOME))
+    Policy::new(GuardedSet::new(HOME))
         .with_file(&level(Trust::Team, "team acme, rules 7", team), None)
         .with_file(&level(Trust::User, "rules.toml", user), None)
         .with_file(&level(Trust::Project, ".callgate/rules.toml", project), Some(PROJECT))
@@ -57,7 +57,7 @@ fn a_bundle_that_an_older_program_cannot_read_allows_nothing() {
         Trust::Team,
     );
     let user = level(Trust::User, "rules.toml", &["allow; command = \"make\""]);
-    let policy = Policy::new(Guarded::new(HOME)).with_file(&bundle, None).with_file(&user, None);
+    let policy = Policy::new(GuardedSet::new(HOME)).with_file(&bundle, None).with_file(&user, None);
     let verdict = policy.decide_by_names(&bash("make"), &now());
     assert!(verdict.wants_person, "{verdict:?}");
     assert!(verdict.because.starts_with("team acme, rules 7 has errors"), "{}", verdict.because);
@@ -100,7 +100,7 @@ proptest! {
             let alone = [(Trust::User, &team), (Trust::User, &user), (Trust::Project, &project)];
             let alone = alone.map(|(trust, lines)| {
                 let file = level(trust, "alone.toml", lines);
-                let policy = Policy::new(Guarded::new(HOME)).with_file(&file, Some(PROJECT));
+                let policy = Policy::new(GuardedSet::new(HOME)).with_file(&file, Some(PROJECT));
                 strictness_of(&policy.decide_by_names(&act, &now()))
             });
             let strictest = alone.into_iter().max().unwrap_or_default();

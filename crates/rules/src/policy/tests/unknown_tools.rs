@@ -32,7 +32,7 @@ fn a_rule_that_tightens_sees_their_commands() {
             let verdict = policy(&rules(&[&rule])).decide_by_names(&act(tool, &input), &now());
             assert_eq!(verdict.decision.to_string(), decision, "{tool} {input}");
             assert!(verdict.rule.is_some(), "{tool} {input}: {}", verdict.because);
-            assert_eq!(act(tool, &input).class, Class::Other, "{tool}");
+            assert_eq!(act(tool, &input).class, ActClass::Other, "{tool}");
         }
     }
 }
@@ -145,9 +145,9 @@ fn tools_of_other_agents_are_known_by_their_names() {
         (act.class, decide(&rules, &act))
     };
     let plain = json!({"command": "touch made", "description": "x"});
-    assert_eq!(of("grok", &plain), (Class::Run, RuleDecision::Allow));
-    assert_eq!(of("claude-code", &plain), (Class::Run, RuleDecision::Allow));
-    assert_eq!(of(OWN_AGENT, &plain), (Class::Other, RuleDecision::Ask));
+    assert_eq!(of("grok", &plain), (ActClass::Run, RuleDecision::Allow));
+    assert_eq!(of("claude-code", &plain), (ActClass::Run, RuleDecision::Allow));
+    assert_eq!(of(OWN_AGENT, &plain), (ActClass::Other, RuleDecision::Ask));
     let more = json!({"command": "touch made", "place": "/elsewhere"});
-    assert_eq!(of("grok", &more), (Class::Run, RuleDecision::Ask));
+    assert_eq!(of("grok", &more), (ActClass::Run, RuleDecision::Ask));
 }

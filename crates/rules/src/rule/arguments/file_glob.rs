@@ -1,6 +1,6 @@
 //! Arguments that are themselves patterns: the files among which a tool searches.
 
-use crate::glob::{Lean, Tok, can_meet, literal_toks};
+use crate::glob::{ComparisonBias, PatternToken, can_meet, literal_toks};
 use crate::steps;
 
 /// The name of the argument by which the search tools choose files.
@@ -10,16 +10,18 @@ const MOST_CHOICES: usize = 64;
 
 /// Returns true if the pattern chooses files with this name in particular. One that also finds
 /// files with ordinary names chooses nothing.
-pub(super) fn is_aimed_at(glob: &str, name: &[Tok]) -> bool {
+pub(super) fn is_aimed_at(glob: &str, name: &[PatternToken]) -> bool {
     let glob = glob.trim();
     !glob.starts_with('!') && steps::spend_budget(glob.len()) && {
         let choices = glob_alternatives(glob);
         choices.len() > MOST_CHOICES
             || choices.iter().map(|choice| glob_toks(choice)).any(|choice| {
-                let last = choice.rsplit(|tok| *tok == Tok::Is('/')).next().unwrap_or_default();
-                let is_ordinary =
-                    ["x", "x.y"].iter().any(|x| can_meet(last, &literal_toks(x), Lean::Strict));
-                !is_ordinary && can_meet(&choice, name, Lean::Generous)
+                let last =
+                    choice.rsplit(|tok| *tok == PatternToken::Is('/')).next().unwrap_or_default();
+                let is_ordinary = ["x", "x.y"]
+                    .iter()
+                    .any(|x| can_meet(last, &literal_toks(x), ComparisonBias::Strict));
+                !is_ordinary && can_meet(&choice, name, ComparisonBias::Generous)
             })
     }
 }
@@ -42,20 +44,20 @@ fn glob_alternatives(glob: &str) -> Vec<String> {
     found
 }
 
-fn glob_toks(glob: &str) -> Vec<Tok> {
+fn glob_toks(glob: &str) -> Vec<PatternToken> {
     let mut toks = Vec::new();
     let mut chars = glob.chars().peekable();
     while let Some(c) = chars.next() {
         toks.push(match c {
-            '*' if chars.next_if_eq(&'*').is_some() => Tok::Cross,
-            '*' => Tok::Run,
-            '?' => Tok::One,
+            '*' if chars.next_if_eq(&'*').is_some() => PatternToken::Cross,
+            '*' => PatternToken::Run,
+            '?' => PatternToken::One,
             '[' => {
                 let _ = chars.by_ref().take_while(|c| *c != ']').count();
-                Tok::One
+                PatternToken::One
             }
-            '\\' => Tok::Is(chars.next().unwrap_or('\\')),
-            c => Tok::Is(c),
+            '\\' => PatternToken::Is(chars.next().unwrap_or('\\')),
+            c => PatternToken::Is(c),
         });
     }
     toks
@@ -89,8 +91,10 @@ mod tests {
             ("!.env", false),
             (".env.example", false),
         ] {
-            let names =
-                [literal_toks(".env"), [&[Tok::Cross], literal_toks("/.env").as_slice()].concat()];
+            let names = [
+                literal_toks(".env"),
+                [&[PatternToken::Cross], literal_toks("/.env").as_slice()].concat(),
+            ];
             let is_chosen = names.iter().any(|name| is_aimed_at(glob, name));
             assert_eq!(is_chosen, expected, "{glob}");
         }

@@ -1,6 +1,6 @@
 //! Patterns of texts in arguments: `*` within a word, `**` for anything.
 
-use crate::glob::{Lean, Tok, can_meet, is_text, literal_toks};
+use crate::glob::{ComparisonBias, PatternToken, can_meet, is_text, literal_toks};
 use crate::steps;
 
 /// The most steps of one exact comparison; a longer one does not match.
@@ -21,7 +21,7 @@ enum PatternStep {
 pub(super) struct ArgumentPattern {
     steps: Vec<PatternStep>,
     /// The pattern for denying and asking, where every `*` is anything.
-    loose: Vec<Tok>,
+    loose: Vec<PatternToken>,
 }
 
 impl ArgumentPattern {
@@ -45,9 +45,10 @@ impl ArgumentPattern {
             });
         }
         let loose = steps.iter().map(|step| match step {
-            PatternStep::Is(c) => Tok::Is(*c),
-            // `Tok::One` matches no slash; matching more than one character errs on the safe side.
-            PatternStep::One | PatternStep::Word | PatternStep::Any => Tok::Cross,
+            PatternStep::Is(c) => PatternToken::Is(*c),
+            // `PatternToken::One` matches no slash; matching more than one character errs on the
+            // safe side.
+            PatternStep::One | PatternStep::Word | PatternStep::Any => PatternToken::Cross,
         });
         Ok(Self { loose: loose.collect(), steps })
     }
@@ -88,8 +89,11 @@ impl ArgumentPattern {
 
     /// Returns the pattern, if it is the name of a file, perhaps in any folder: without wildcards
     /// but for a `*/` at the beginning.
-    pub(super) fn file_name(&self) -> Option<&[Tok]> {
-        let name = self.loose.strip_prefix(&[Tok::Cross, Tok::Is('/')]).unwrap_or(&self.loose);
+    pub(super) fn file_name(&self) -> Option<&[PatternToken]> {
+        let name = self
+            .loose
+            .strip_prefix(&[PatternToken::Cross, PatternToken::Is('/')])
+            .unwrap_or(&self.loose);
         is_text(name).then_some(&self.loose)
     }
 
@@ -104,7 +108,9 @@ impl ArgumentPattern {
 
     /// Returns true if the text, or one of several in it, could match.
     pub(super) fn could_be(&self, text: &str) -> bool {
-        let fits = |text: &str| can_meet(&literal_toks(text.trim()), &self.loose, Lean::Generous);
+        let fits = |text: &str| {
+            can_meet(&literal_toks(text.trim()), &self.loose, ComparisonBias::Generous)
+        };
         let separates =
             |c: char| c.is_whitespace() || c.is_control() || ",;|<>()[]{}\"'`".contains(c);
         fits(text) || text.split(separates).filter(|piece| !piece.is_empty()).any(fits)

@@ -1,6 +1,6 @@
 //! What conditions on arguments allow, and what they deny.
 
-use crate::{Act, Guarded, Moment, Policy, RuleDecision, RuleFile, Trust};
+use crate::{Act, GuardedSet, Moment, Policy, RuleDecision, RuleFile, Trust};
 
 fn decide(decision: RuleDecision, conditions: &str, tool: &str, input: &str) -> RuleDecision {
     let text = format!(
@@ -8,7 +8,7 @@ fn decide(decision: RuleDecision, conditions: &str, tool: &str, input: &str) -> 
     );
     let file = RuleFile::from_toml("rules.toml", &text, Trust::User);
     assert_eq!(file.problems, [], "{conditions}");
-    let policy = Policy::new(Guarded::new("/home/ada")).with_file(&file, None);
+    let policy = Policy::new(GuardedSet::new("/home/ada")).with_file(&file, None);
     let act = Act::from_call(tool, input, "/home/ada/engine", "claude", "/home/ada");
     policy.decide_by_names(&act, &Moment::from_unix_ms(0, 0)).decision
 }
@@ -205,7 +205,7 @@ fn other_tools_have_arguments_too() {
     "#;
     let file = RuleFile::from_toml("rules.toml", text, Trust::User);
     assert_eq!(file.problems, []);
-    let policy = Policy::new(Guarded::new("/home/ada")).with_file(&file, None);
+    let policy = Policy::new(GuardedSet::new("/home/ada")).with_file(&file, None);
     let decide = |input: &str| {
         let act = Act::from_call("Bash", input, "/home/ada", "claude", "/home/ada");
         policy.decide_by_names(&act, &Moment::from_unix_ms(0, 0))

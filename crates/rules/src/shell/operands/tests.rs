@@ -1,7 +1,7 @@
 //! Which words are taken for paths.
 
 use super::*;
-use crate::{Act, Guarded, Moment, Policy, RuleDecision, RuleFile, Trust};
+use crate::{Act, GuardedSet, Moment, Policy, RuleDecision, RuleFile, Trust};
 
 #[test]
 fn programs_that_reach_out_are_not_harmless() {
@@ -78,7 +78,7 @@ fn decide(command: &str, patterns: &str) -> (RuleDecision, String) {
     );
     let file = RuleFile::from_toml("rules.toml", &text, Trust::User);
     assert!(!file.has_errors(), "{:?}", file.problems);
-    let policy = Policy::new(Guarded::new("/home/ada")).with_file(&file, None);
+    let policy = Policy::new(GuardedSet::new("/home/ada")).with_file(&file, None);
     let input = serde_json::json!({ "command": command }).to_string();
     let act = Act::from_call("Bash", &input, "/home/ada/engine", "claude", "/home/ada");
     let verdict = policy.decide_by_names(&act, &Moment::from_unix_ms(0, 0));

@@ -6,7 +6,7 @@ use super::{
     AssignedValue, Assignment, DEEPEST_VALUE, MOST_CHOICES, MOST_FIELDS, ShellValues, ShellWord,
     ValueChange, WordExpansion, WordPiece,
 };
-use crate::glob::{Tok, literal_toks};
+use crate::glob::{PatternToken, literal_toks};
 use crate::place;
 use crate::steps;
 
@@ -340,7 +340,7 @@ fn well_known(name: &str) -> Option<Vec<WordPiece>> {
 }
 
 /// Returns the parts of a folder's pattern.
-fn pieces_of(folder: &[Tok]) -> Vec<WordPiece> {
+fn pieces_of(folder: &[PatternToken]) -> Vec<WordPiece> {
     if *folder == literal_toks("/") {
         return vec![WordPiece::Text("/".into())];
     }

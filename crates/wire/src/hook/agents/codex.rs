@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use super::claude::{deny_form, permission_form};
 use super::{
-    AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, HookFailures, InputForm,
+    AgentProfile, AgentSettingsPlace, AnswerAbilities, HookEventProfile, HookFailures, InputForm,
     JsonHooks, LimitUnit, SettingsFormat, as_it_is, before_tool, decision_event, silent_report,
 };
 use crate::hook::AgentHookEvent;
@@ -32,7 +32,7 @@ pub static CODEX: AgentProfile = AgentProfile {
         ),
         silent_report("PostToolUse", AgentHookEvent::PostToolUse),
         silent_report("Stop", AgentHookEvent::Stop),
-        AgentEvent {
+        HookEventProfile {
             limit: Some(SESSION_END),
             ..silent_report("SessionEnd", AgentHookEvent::SessionEnd)
         },

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::super::form::{HookAnswer, HookReply, json_text, json_word, reply_line};
 use super::claude::check_form;
 use super::{
-    AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, CallFate, EditAbility,
+    AgentProfile, AgentSettingsPlace, AnswerAbilities, CallFate, EditAbility, HookEventProfile,
     HookFailures, InputForm, JsonHooks, LimitUnit, SettingsFormat, before_tool, decision_event,
     rename_members, silent_report,
 };
@@ -40,11 +40,20 @@ pub static COPILOT: AgentProfile = AgentProfile {
         silent_report("sessionEnd", AgentHookEvent::SessionEnd),
         silent_report("notification", AgentHookEvent::Notification),
         // In the settings of Claude Code.
-        AgentEvent { limit: None, ..before_tool("PreToolUse", AnswerAbilities::ALLOW, check_form) },
-        AgentEvent { limit: None, ..silent_report("PostToolUse", AgentHookEvent::PostToolUse) },
-        AgentEvent { limit: None, ..silent_report("Stop", AgentHookEvent::Stop) },
-        AgentEvent { limit: None, ..silent_report("SessionEnd", AgentHookEvent::SessionEnd) },
-        AgentEvent { limit: None, ..silent_report("Notification", AgentHookEvent::Notification) },
+        HookEventProfile {
+            limit: None,
+            ..before_tool("PreToolUse", AnswerAbilities::ALLOW, check_form)
+        },
+        HookEventProfile {
+            limit: None,
+            ..silent_report("PostToolUse", AgentHookEvent::PostToolUse)
+        },
+        HookEventProfile { limit: None, ..silent_report("Stop", AgentHookEvent::Stop) },
+        HookEventProfile { limit: None, ..silent_report("SessionEnd", AgentHookEvent::SessionEnd) },
+        HookEventProfile {
+            limit: None,
+            ..silent_report("Notification", AgentHookEvent::Notification)
+        },
     ],
     failures: HookFailures {
         exit: CallFate::Denied,

@@ -2,7 +2,7 @@
 
 use super::super::form::{HookAnswer, HookReply, json_object, json_text, json_word, reply_line};
 use super::{
-    AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, CallFate, EditAbility,
+    AgentProfile, AgentSettingsPlace, AnswerAbilities, CallFate, EditAbility, HookEventProfile,
     HookFailures, InputForm, JsonHooks, LimitUnit, SettingsFormat, as_it_is, before_tool,
     silent_report,
 };
@@ -29,7 +29,7 @@ pub static GEMINI: AgentProfile = AgentProfile {
         ),
         silent_report("AfterTool", AgentHookEvent::PostToolUse),
         // It is not installed: if the program were missing, the turn would begin anew each time.
-        AgentEvent { limit: None, ..silent_report("AfterAgent", AgentHookEvent::Stop) },
+        HookEventProfile { limit: None, ..silent_report("AfterAgent", AgentHookEvent::Stop) },
         silent_report("SessionEnd", AgentHookEvent::SessionEnd),
         silent_report("Notification", AgentHookEvent::Notification),
     ],

@@ -2,7 +2,7 @@
 
 use super::claude::deny_form;
 use super::{
-    AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, HookFailures, InputForm,
+    AgentProfile, AgentSettingsPlace, AnswerAbilities, HookEventProfile, HookFailures, InputForm,
     LimitUnit, SettingsFormat, TEN_MINUTES, before_tool, rename_members, silent_report,
 };
 use crate::hook::AgentHookEvent;
@@ -18,7 +18,7 @@ pub static KIMI: AgentProfile = AgentProfile {
     reads: &[],
     input: InputForm::Object { event: "hook_event_name", decode: decode_kimi_input },
     events: &[
-        AgentEvent {
+        HookEventProfile {
             limit: Some(TEN_MINUTES),
             ..before_tool("PreToolUse", AnswerAbilities::DENY, deny_form)
         },

@@ -3,7 +3,7 @@
 use super::super::form::{HookAnswer, HookReply};
 use super::claude::{check_form, checked_reply, permission_form};
 use super::{
-    AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, HookFailures, InputForm,
+    AgentProfile, AgentSettingsPlace, AnswerAbilities, HookEventProfile, HookFailures, InputForm,
     JsonHooks, LimitUnit, SettingsFormat, TEN_MINUTES, as_it_is, before_tool, decision_event,
     silent_report,
 };
@@ -20,11 +20,11 @@ pub static QWEN: AgentProfile = AgentProfile {
     reads: &[],
     input: InputForm::Object { event: "hook_event_name", decode: as_it_is },
     events: &[
-        AgentEvent {
+        HookEventProfile {
             limit: Some(TEN_MINUTES),
             ..before_tool("PreToolUse", AnswerAbilities::ALLOW, qwen_form)
         },
-        AgentEvent {
+        HookEventProfile {
             limit: Some(TEN_MINUTES),
             ..decision_event(
                 "PermissionRequest",

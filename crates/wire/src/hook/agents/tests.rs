@@ -338,7 +338,7 @@ fn nothing_unclear_is_allowed() {
 fn a_broken_input_is_a_call() {
     let part = |name: &str, event: &str| format!(r#"{{"x":1,"{name}":"{event}","tool_na"#);
     let glimpse =
-        |agent: &AgentProfile, text: &str| agent.glimpse(text.as_bytes()).map(|it| it.event);
+        |agent: &AgentProfile, text: &str| agent.guess_event(text.as_bytes()).map(|it| it.event);
     let check = Some(AgentHookEvent::PreToolUse);
     assert_eq!(glimpse(&GEMINI, &part("hook_event_name", "BeforeTool")), check);
     assert_eq!(glimpse(&GOOSE, &part("event", "PreToolUse")), check);
@@ -405,7 +405,7 @@ fn guide_table() -> String {
         let AgentProfile { settings, failures, .. } = agent;
         let asks =
             agent.events.iter().filter(|event| event.event.decides() && event.limit.is_some());
-        let asks: Vec<&AgentEvent> = asks.collect();
+        let asks: Vec<&HookEventProfile> = asks.collect();
         let any =
             |has: &dyn Fn(&AnswerAbilities) -> bool| asks.iter().any(|event| has(&event.takes));
         let fate = |fate: CallFate| match fate {

@@ -63,7 +63,7 @@ impl WrittenTurns {
             self.clear();
             fresh = request_turns(messages.iter(), with_thoughts);
         }
-        super::mark_last(&mut fresh, life);
+        super::mark_for_cache(&mut fresh, life);
         if fresh.is_empty() {
             return Ok(false);
         }

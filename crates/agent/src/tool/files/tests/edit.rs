@@ -92,7 +92,7 @@ fn an_edit_that_nobody_waits_for_stops_while_it_looks_for_places() {
     stop.0.store(true, std::sync::atomic::Ordering::Relaxed);
     for everywhere in [false, true] {
         let edit = TextEdit(TextChange { old: "a", new: "b", everywhere });
-        assert_eq!(edit.places("aaa", &stop).unwrap_err(), "it was cancelled");
+        assert_eq!(edit.find_occurrences("aaa", &stop).unwrap_err(), "it was cancelled");
     }
 }
 

@@ -12,7 +12,7 @@ use rustix::process::geteuid;
 use serde_json::json;
 
 use super::{Room, names, use_of};
-use crate::tool::files::draft::{FileDraft, not_kept};
+use crate::tool::files::draft::{FileDraft, describe_losses};
 use crate::tool::files::roots::FileLocation;
 use crate::tool::files::target::WriteTarget;
 use crate::tool::files::{AllowedFolders, CancelFlag, FileLimits, MAX_RESULT};
@@ -183,10 +183,13 @@ fn a_file_does_not_get_the_access_list_of_its_folder() {
 #[test]
 fn what_cannot_be_kept_is_said() {
     let lost = ["user.a", "user.b"].map(str::to_owned);
-    assert_eq!(not_kept(0, &[]), None);
-    assert_eq!(not_kept(0, &lost).unwrap(), "extended attributes were not kept: user.a, user.b");
+    assert_eq!(describe_losses(0, &[]), None);
     assert_eq!(
-        not_kept(2, &lost[..1]).unwrap(),
+        describe_losses(0, &lost).unwrap(),
+        "extended attributes were not kept: user.a, user.b"
+    );
+    assert_eq!(
+        describe_losses(2, &lost[..1]).unwrap(),
         "the file had 2 other name(s) (hard links), which still have the old content; extended \
          attributes were not kept: user.a"
     );

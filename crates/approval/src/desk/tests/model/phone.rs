@@ -3,7 +3,7 @@
 use callgate_wire::approval::{Action, Decision, Press, RequestId};
 
 use super::World;
-use crate::channel::{News, ReplyTo};
+use crate::channel::{ChannelReport, ReplyTo};
 use crate::desk::question::Occasion;
 use crate::desk::tests::naive::Judge;
 use crate::desk::tests::{ada, stranger};
@@ -58,7 +58,7 @@ impl<J: Judge> World<J> {
         };
         let reply_to = ReplyTo::Callback(update.number.to_string());
         let question = update.question.clone();
-        let is_committed = self.handle(DeskInput::News(News::Pressed {
+        let is_committed = self.handle(DeskInput::News(ChannelReport::Pressed {
             who,
             question,
             press,
