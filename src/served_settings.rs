@@ -59,6 +59,7 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::config::ChangeRefusal;
     use callgate_settings::keys::iter_keys;
     use callgate_wire::desk::SettingView;
 
@@ -96,6 +97,29 @@ mod tests {
             assert!(!file.exists(), "{}", key.name);
         }
         assert!(desk.set_setting("nothing", None).is_err());
+    }
+
+    /// A viewer is only advised to run what works, and gets no advice where nothing would.
+    #[test]
+    fn the_command_of_a_key_that_is_only_seen_can_set_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let desk = ServedSettings { file: Some(folder.path().join("config.toml")) };
+        let seen = only_seen(&desk);
+        assert!(!seen.is_empty());
+        for SettingView { key, command, .. } in seen {
+            let given = ["1", "true", "x", "[\"x\"]"].map(|value| SettingChange::set(&key, value));
+            let Some(command) = command else {
+                assert!(given.iter().all(Result::is_err), "{key} could be set by a command");
+                continue;
+            };
+            let value = command.strip_prefix(&format!("callgate config set {key} "));
+            let is_secret = given.iter().all(|it| matches!(it, Err(ChangeRefusal::Secret(_))));
+            assert_eq!(value, Some(if is_secret { "--stdin" } else { "VALUE" }), "{key}");
+            assert!(is_secret || given.iter().any(Result::is_ok), "{key} cannot be set so");
+        }
+        let all = desk.settings().settings.into_iter();
+        let others = all.filter(|setting| setting.access != SettingAccess::See);
+        assert_eq!(others.filter_map(|setting| setting.command).count(), 0);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use callgate_settings::{
     SettingValue, ValueKind, VariableScope, keys,
 };
 use callgate_surroundings::process_surroundings;
-use callgate_wire::desk::SettingView;
+use callgate_wire::desk::{SettingAccess, SettingView};
 use serde_json::{Value, json};
 
 use super::flags::EveryFlag;
@@ -87,7 +87,19 @@ fn report_setting(
         help: key.help(),
         choices,
         access: key.access,
+        command: (key.access == SettingAccess::See).then(|| set_command(key)).flatten(),
     }
+}
+
+/// Returns the command that sets a key. `None` if only the settings file can hold it.
+fn set_command(key: &SettingKey) -> Option<String> {
+    let value = match key.kind {
+        ValueKind::Tables(_) => return None,
+        // Everybody on the machine can read a command line.
+        ValueKind::Secret => "--stdin",
+        _ => "VALUE",
+    };
+    Some(format!("callgate config set {} {value}", key.name))
 }
 
 /// Returns a setting as programs read it from `callgate config`.

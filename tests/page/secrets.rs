@@ -71,7 +71,7 @@ fn a_key_goes_from_the_page_into_a_real_keyring() {
     let field = format!(
         "const field = document.querySelector(\"{setting} input\"); return [field.value, field.placeholder]"
     );
-    assert_eq!(browser.run(&field, &json!([])), json!(["", "One is in the keyring"]));
+    assert_eq!(browser.run(&field, &json!([])), json!(["", "Stored in the keyring"]));
     let file = fs::read_to_string(stage.path(".config/callgate/config.toml")).unwrap();
     assert!(file.contains("api_key_keyring = true") && !file.contains(SECRET), "{file}");
     let page = browser.run("return document.documentElement.outerHTML", &json!([]));

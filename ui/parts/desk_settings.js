@@ -37,16 +37,19 @@ export class DeskSettings {
     });
   }
 
-  /** @param {string} key @param {string | null} value null removes it */
+  /** Returns whether that worked. @param {string} key @param {string | null} value null removes it */
   async #save(key, value) {
+    let problem;
     try {
       const told = await ask(this.#app.transport, "set_setting", { key, ...(value === null ? {} : { value }) });
-      this.#saved.set(key, told.done ? "" : told.text);
+      problem = told.done ? "" : told.text;
     } catch (error) {
-      this.#saved.set(key, errorText(error));
+      problem = errorText(error);
     }
+    this.#saved.set(key, problem);
     await this.load();
     this.#app.update();
+    return !problem;
   }
 
   render() {
@@ -62,8 +65,7 @@ export class DeskSettings {
     return html`<section data-desk-settings>
       <h2>All settings</h2>
       <p class="muted">
-        What is saved here is written to the settings file. A desk or a runtime that is running uses it after its
-        next start. What names a program, a file, a socket or an address can only be set in a terminal.
+        What is saved here is written to the settings file, and takes effect after a restart. What names a program, a file, a socket or an address can only be set in a terminal.
       </p>
       ${this.#problems.map((text) => note("red", reason(text)))} ${PARTS.map(part)}
     </section>`;
@@ -101,9 +103,14 @@ export class DeskSettings {
     const save = (/** @type {Event} */ event) => void this.#save(key, valueOf(event));
     const words = choices ?? (typeof value === "boolean" ? ["true", "false"] : null);
     if (!words)
-      return html`<input class="field" id=${id} .value=${value === null ? "" : String(value)} @change=${save} />`;
+      return html`<input class="field" id=${id} .defaultValue=${value ?? ""} .value=${value === null ? "" : String(value)} @change=${save} />`;
     const now = String(value ?? "");
-    return html`<select class="field" id=${id} @change=${save}>
+    const choose = async (/** @type {Event} */ event) => {
+      const field = /** @type {HTMLSelectElement} */ (event.target);
+      // A choice that was refused is not in effect.
+      if (!(await this.#save(key, field.value))) field.value = now;
+    };
+    return html`<select class="field" id=${id} @change=${choose}>
       ${words.includes(now) ? nothing : html`<option selected>${now}</option>`}
       ${words.map((word) => html`<option value=${word} ?selected=${word === now}>${word}</option>`)}
     </select>`;
@@ -125,29 +132,30 @@ export class DeskSettings {
         name="secret"
         type="password"
         autocomplete="off"
-        placeholder=${value === true ? "One is in the keyring" : "None is in the keyring"}
+        placeholder=${value === true ? "Stored in the keyring" : "Not set"}
       />
-      <button class="button small" type="submit">Put it into the keyring</button>
+      <button class="button small" type="submit">Save to keyring</button>
     </form>`;
   }
 
   /** @param {SettingView} setting */
-  #command({ key, value }) {
-    // A secret on a command line could be read by other programs, and would stay in the history of
-    // the shell.
-    const line = `callgate config set ${key} ${/token$|api_key$|openai_key$|proxy$|database_url$/.test(key) ? "--stdin" : "VALUE"}`;
+  #command({ key, value, command }) {
     const copy = () =>
       this.#app.attempt(async () => {
-        await navigator.clipboard.writeText(line);
+        await navigator.clipboard.writeText(command ?? "");
         this.#app.toast("Copied.");
       });
     const now = Array.isArray(value) ? value.join(", ") : value === null ? "" : typeof value === "object" ? "set" : String(value);
     return html`${now ? html`<code class="setting-value">${shown(now)}</code>` : nothing}
-      <p class="row small">
-        <code class="grow">${line}</code>
-        <button class="button quiet small" type="button" aria-label="Copy the command for ${key}" @click=${copy}>
-          ${icon("copy")}
-        </button>
-      </p>`;
+      ${
+        command
+          ? html`<p class="row small">
+              <code class="grow">${command}</code>
+              <button class="button quiet small" type="button" aria-label="Copy the command for ${key}" @click=${copy}>
+                ${icon("copy")}
+              </button>
+            </p>`
+          : html`<p class="small">Set it in the settings file.</p>`
+      }`;
   }
 }

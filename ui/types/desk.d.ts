@@ -167,6 +167,7 @@ export interface SettingView {
   help: string;
   choices?: string[];
   access: "see" | "set" | "secret";
+  command?: string;
 }
 
 export interface Explained {

@@ -22,6 +22,9 @@ pub struct SettingView {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub choices: Option<Vec<String>>,
     pub access: SettingAccess,
+    /// The command that sets a key which viewers only see; `None` if that needs the settings file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
