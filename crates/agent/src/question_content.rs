@@ -15,9 +15,9 @@ const LONGEST_TEXT: usize = 4_000;
 const LONGEST_TITLE: usize = 500;
 /// The longest address, in characters. A longer one is not shown, because it could not be judged.
 const LONGEST_URL: usize = 2_048;
-/// The most fields of a question, and the most choices of a field.
 /// The longest input that is asked about in fields, in bytes.
 const LONGEST_INPUT: usize = 1024 * 1024;
+/// The most fields of a question, and the most choices of a field.
 const MOST_FIELDS: usize = 32;
 const MOST_OPTIONS: usize = 256;
 
