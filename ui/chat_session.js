@@ -48,6 +48,8 @@ export class ChatSession {
   isSummarising = false;
   /** Called when another conversation is shown. */
   opened = () => {};
+  /** Called when something about the runtime has changed. */
+  changed = () => {};
 
   /** @param {App} app */
   constructor(app) {
@@ -130,6 +132,7 @@ export class ChatSession {
     if (ended.length || isOld || this.#isUnlisted()) this.app.attempt(() => this.#list());
     for (const change of changed) this.#takeOver(change);
     for (const turn of ended) this.app.notices.answered(turn, this.store.folder);
+    this.changed();
     this.app.questionsChanged();
     this.app.update();
   }

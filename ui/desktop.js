@@ -92,18 +92,20 @@ export class Desktop {
   /** Lets somebody write who has called the window, unless they had begun something in it. */
   #shown() {
     const app = this.#app;
-    const isBusy = app.dialog || document.activeElement?.matches("input:not([type=checkbox]), textarea, select");
-    if (app.route.view === "chat") app.views.chat.focus();
-    else if (!isBusy) app.go({ view: "chat" });
+    const isBusy = app.dialog || hasUnsavedText(document.activeElement);
+    if (app.route.view === "chat" || !isBusy) app.views.chat.begin();
     // Whoever types already does not wait for the next frame.
     app.updateNow();
   }
 
   /** @param {string} folder */
-  #openFolder(folder) {
-    this.info = { ...this.info, folder };
+  async #openFolder(folder) {
+    const before = this.info.folder;
+    // Where the chat begins, if there is no runtime yet.
+    this.info.folder = folder;
     this.#app.go({ view: "chat" });
-    this.#app.chat.moveTo(folder);
+    const isOpen = await this.#app.chat.moveTo(folder);
+    if (!isOpen && this.info.folder === folder) this.info.folder = before;
   }
 
   /** @param {string | null} problem */
@@ -206,6 +208,12 @@ export class Desktop {
   storeApiKey(secret) {
     return call(this.#tauri, "settings_store_api_key", { secret });
   }
+}
+
+/** Whether an element has a text that somebody has begun. What is searched for is kept in any case. @param {Element | null} field */
+function hasUnsavedText(field) {
+  const isField = field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement;
+  return isField && !field.matches("[type=checkbox], [type=search]") && field.value !== field.defaultValue;
 }
 
 /** @param {string} theme `light`, `dark`, or else that of the system */

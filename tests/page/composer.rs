@@ -4,7 +4,9 @@
 use callgate_testkit::browser::Browser;
 use serde_json::{Value, json};
 
-use crate::desktop::{ESCAPE, answers, shell, tell, wait_for_card, wait_until_ready};
+use crate::desktop::{
+    ESCAPE, answers, calls, go, sent, shell, tell, wait_for_card, wait_until_ready,
+};
 use callgate_testkit::page_barriers::assert_fits;
 
 /// Keys as `WebDriver` names them.
@@ -111,6 +113,119 @@ fn a_focused_question_is_answered_by_keys_but_not_while_it_is_new() {
     browser.press_keys("ad");
     let decisions: Vec<_> = answers(&browser).iter().map(|one| one["decision"].clone()).collect();
     assert_eq!(decisions, ["deny", "allow"]);
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+/// Tells the page that somebody has called the window.
+fn call_window(browser: &Browser) {
+    tell(browser, &json!({ "kind": "shown" }));
+}
+
+fn address(browser: &Browser) -> Value {
+    browser.run("return location.hash", &json!([]))
+}
+
+#[test]
+fn whoever_calls_the_window_can_write_a_message_wherever_the_page_is() {
+    let Some((_desk, browser)) = shell(&json!({})) else { return };
+    wait_until_ready(&browser);
+    // Neither an empty field nor a value that is saved was begun by anybody.
+    for key in ["agent.model", "shell.shortcut"] {
+        go(&browser, "settings");
+        browser.click(&format!("[data-setting='{key}'] input"));
+        call_window(&browser);
+        assert_focused(&browser, "[data-message]");
+    }
+    go(&browser, "settings");
+    browser.click("[data-setting='agent.model'] input");
+    browser.press_keys("claude");
+    call_window(&browser);
+    assert_focused(&browser, "[data-setting='agent.model']");
+    assert_eq!(address(&browser), "#/settings");
+
+    go(&browser, "chat");
+    browser.resize(1000, 800);
+    browser.click("[data-list]");
+    browser.wait_for("the list", IS_LISTED);
+    call_window(&browser);
+    assert_focused(&browser, "[data-message]");
+
+    browser.click(".folder");
+    assert_focused(&browser, "[data-folder]");
+    let _ = browser.run("document.activeElement.blur()", &json!([]));
+    call_window(&browser);
+    assert_focused(&browser, "[data-folder]");
+    let _ = browser.run("document.activeElement.blur()", &json!([]));
+    browser.press_keys("gh");
+    let folder = browser.run("return document.querySelector('[data-folder]').value", &json!([]));
+    assert!(folder.as_str().unwrap().contains("gh"), "{folder}");
+    assert!(address(&browser).as_str().unwrap().starts_with("#/chat"));
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+#[test]
+fn a_message_waits_for_the_runtime_unless_somebody_writes_on() {
+    let Some((_desk, browser)) = shell(&json!({})) else { return };
+    wait_until_ready(&browser);
+    let restart = || {
+        let _ = browser.run("__TAURI__.fake.emit('state', { state: 'restarting' })", &json!([]));
+        browser.wait_for("no runtime", "return document.querySelector('[data-send][disabled]')");
+    };
+    let get_ready = || {
+        let _ = browser.run("__TAURI__.fake.emit('state', { state: 'ready' })", &json!([]));
+        wait_until_ready(&browser);
+    };
+    restart();
+    browser.press_keys(&format!("hello{ENTER}"));
+    browser.wait_for_text("[data-send]", "Waiting…");
+    browser.press_keys(" again");
+    browser.wait_for_text("[data-send]", "Send");
+    get_ready();
+    assert_eq!(message(&browser), "hello again");
+    assert_eq!(sent(&browser, "user_message"), Vec::<Value>::new());
+
+    restart();
+    browser.press_keys(ENTER);
+    browser.wait_for_text("[data-send]", "Waiting…");
+    get_ready();
+    browser.wait_for_text(".chat-inner", "Good morning.");
+    assert_eq!(message(&browser), "");
+    assert_eq!(sent(&browser, "user_message").len(), 1);
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+#[test]
+fn a_folder_that_is_refused_is_not_where_the_next_runtime_starts() {
+    let Some((_desk, browser)) = shell(&json!({})) else { return };
+    wait_until_ready(&browser);
+    tell(&browser, &json!({ "kind": "open_folder", "folder": "nowhere" }));
+    browser.wait_for_text(".toast", "nowhere: there is no such folder");
+    let _ = browser.run("__TAURI__.fake.end()", &json!([]));
+    browser.wait_for(
+        "another start",
+        "return __TAURI__.fake.calls.filter(([name]) => name === 'chat_start').length > 2",
+    );
+    let started: Vec<Value> =
+        calls(&browser, "chat_start").into_iter().map(|call| call["folder"].clone()).collect();
+    assert_eq!(started, ["/home/ada/engine", "nowhere", "/home/ada/engine"]);
+    wait_until_ready(&browser);
+}
+
+#[test]
+fn files_that_are_dropped_on_another_view_are_attached_in_the_chat() {
+    let Some((_desk, browser)) = shell(&json!({})) else { return };
+    wait_until_ready(&browser);
+    go(&browser, "settings");
+    browser.wait_for_text("[data-shell-settings]", "Engine");
+    let file = json!({ "name": "plan.txt", "mime": "text/plain", "data": "YQ==", "size": 1 });
+    let attached = |kind: &str| json!({ "kind": kind, "files": [file], "problem": null });
+    // What is pasted there is for that view.
+    tell(&browser, &attached("paste"));
+    assert_eq!(address(&browser), "#/settings");
+    tell(&browser, &attached("attach"));
+    assert_focused(&browser, "[data-message]");
+    browser.wait_for("the file", "return document.querySelector('[data-file=\"plan.txt\"]')");
+    assert_eq!(browser.count("[data-file]"), 1);
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }
 

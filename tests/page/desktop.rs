@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::fixture::Stage;
 use crate::stage::{link, wait_until_live};
-use callgate_testkit::page_barriers::assert_open_to_all;
+use callgate_testkit::page_barriers::{assert_fits, assert_open_to_all};
 
 /// The script that stands in for the shell, as one that is not a module.
 static FAKE: LazyLock<String> = LazyLock::new(|| {
@@ -33,7 +33,7 @@ pub(crate) fn wait_until_ready(browser: &Browser) {
     browser.wait_for("a runtime", "return document.querySelector('[data-send]:not([disabled])')");
 }
 
-fn go(browser: &Browser, view: &str) {
+pub(crate) fn go(browser: &Browser, view: &str) {
     let _ = browser.run(&format!("location.hash = '#/{view}'"), &json!([]));
 }
 
@@ -383,4 +383,23 @@ fn a_bare_runtime_is_asked_for_nothing_that_it_does_not_know() {
     assert_eq!(calls(&browser, "extension"), Vec::<Value>::new());
     assert_eq!(browser.count(".toast"), 0);
     assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+#[test]
+fn the_views_of_the_shell_fit_into_narrow_windows() {
+    let Some((_desk, browser)) = shell(&json!({})) else { return };
+    wait_until_ready(&browser);
+    let views = [
+        ("settings", ".shell-settings"),
+        ("inbox", "[data-no-desk]"),
+        ("status", "[data-fact=engine]"),
+    ];
+    for (view, part) in views {
+        go(&browser, view);
+        browser.wait_for(view, &format!("return document.querySelector('{part}')"));
+        for width in [360, 320] {
+            browser.resize(width, 640);
+            assert_fits(&browser, &format!("{view} at {width}"));
+        }
+    }
 }

@@ -13,6 +13,8 @@ const MOST_BYTES = 7_000_000;
 const MOST_COPIED = 4_000;
 /** So many messages are kept that were begun in other conversations. */
 const MOST_DRAFTS = 50;
+/** The states in which the runtime will be ready by itself. */
+const BEFORE_READY = ["starting", "restarting"];
 
 /** @typedef {ChatFile & {data: string, size: number}} AttachedFile */
 /** @typedef {{conversation: string, text: string, files: AttachedFile[], isEditing: boolean}} Draft a message that is being written */
@@ -20,6 +22,8 @@ const MOST_DRAFTS = 50;
 export class Composer {
   /** What is written in each conversation, by its id. @type {Map<string, Draft>} */
   #drafts = new Map();
+  /** What is sent once the runtime is ready. @type {Draft | null} */
+  #waiting = null;
 
   /**
    * @param {App} app @param {(composer: Composer) => void} send
@@ -66,6 +70,7 @@ export class Composer {
 
   /** Forgets what is written, so that the next message can begin. */
   clear() {
+    this.#waiting = null;
     this.#drafts.delete(this.draft.conversation);
     // Whoever types on does not wait for the next drawing.
     this.fit();
@@ -78,9 +83,29 @@ export class Composer {
     this.app.update();
   }
 
-  /** Puts the focus into the field. Returns false if there is none now. */
+  /** Sends what is written, as soon as the runtime is ready. */
+  #submit() {
+    const { state } = this.app.chat.store;
+    const { text, files } = this.draft;
+    if (!text.trim() && !files.length) return;
+    if (state === "ready") this.send(this);
+    else if (BEFORE_READY.includes(state)) this.#waiting = this.draft;
+    this.app.update();
+  }
+
+  /** Sends what has waited for the runtime, unless that has failed. @param {string} state of the runtime */
+  sendWaiting(state) {
+    const waiting = this.#waiting;
+    if (!waiting || BEFORE_READY.includes(state)) return;
+    this.#waiting = null;
+    const { draft } = this;
+    // Somebody may have gone to another conversation meanwhile.
+    if (state === "ready" && waiting.conversation === draft.conversation) this.send(this);
+  }
+
+  /** Puts the focus into the field, or into that of the folder. Returns false if there is none now. */
   focus() {
-    const field = document.getElementById("chat-words");
+    const field = /** @type {HTMLElement | null} */ (document.querySelector("#chat-words, [data-folder]"));
     field?.focus();
     return field !== null && field === document.activeElement;
   }
@@ -155,8 +180,7 @@ export class Composer {
     const waits = state === "starting" ? "The runtime is starting…" : "The runtime is not running";
     const submit = (/** @type {Event} */ event) => {
       event.preventDefault();
-      const { text, files } = this.draft;
-      if (isReady && (text.trim() || files.length)) this.send(this);
+      this.#submit();
     };
     return html`<form class="composer" @submit=${submit}>
       ${
@@ -195,6 +219,10 @@ export class Composer {
               // Nothing else shows the text, so the page is not drawn.
               this.draft.text = /** @type {HTMLTextAreaElement} */ (event.target).value;
               this.fit();
+              if (!this.#waiting) return;
+              // Whoever writes on has not finished the message.
+              this.#waiting = null;
+              this.app.update();
             }}
             @keydown=${(/** @type {KeyboardEvent} */ event) => {
               // While an input method composes, Enter ends a word and not the message.
@@ -218,7 +246,9 @@ export class Composer {
               </button>`
             : nothing
         }
-        <button class="button primary" type="submit" data-send ?disabled=${!isReady}>Send</button>
+        <button class="button primary" type="submit" data-send ?disabled=${!isReady}>
+          ${this.#waiting ? "Waiting…" : "Send"}
+        </button>
       </div>
     </form>`;
   }

@@ -216,6 +216,12 @@ export function fakeTauri({ folder = "/home/ada/engine", theme = "system", desk 
     emit("state", { state: "starting" });
     emit("state", { state: "ready", capabilities });
   };
+  /** Ends the runtime for good. */
+  const end = () => {
+    state.isStarted = false;
+    for (const channel of watches.values()) channel.onmessage({ event: "end" });
+    watches.clear();
+  };
   const needDesk = (key) => {
     if (desk === "none") refuse(0, "no desk listens");
     if (key !== "good") refuse(401, "this window is not linked");
@@ -295,6 +301,6 @@ export function fakeTauri({ folder = "/home/ada/engine", theme = "system", desk 
     core: { invoke, Channel },
     event: { listen: async (_name, handler) => listeners.push(handler) },
     /** What tests look at and do. */
-    fake: { calls, commands, emit, enter, rows, tell: (payload) => listeners.forEach((listener) => listener({ payload })) },
+    fake: { calls, commands, emit, end, enter, rows, tell: (payload) => listeners.forEach((listener) => listener({ payload })) },
   };
 }

@@ -53,6 +53,8 @@ export class ChatView {
   #isDragging = false;
   /** Whether the composer gets the focus at the next drawing. */
   #wantsFocus = false;
+  /** Whether the choice of a folder was shown before the drawing. */
+  #wasChoosing = false;
   /** Whether the card of a question had the focus before the drawing. */
   #wasCardFocused = false;
   /** Why an answer to a question was refused. */
@@ -73,6 +75,7 @@ export class ChatView {
       this.#isAtEnd = true;
       this.#shownTurns = MOST_TURNS;
     };
+    this.#chat.changed = () => this.#composer.sendWaiting(this.#chat.store.state);
     window.addEventListener("focus", () => {
       if (app.view === this && document.activeElement === document.body) this.focus();
     });
@@ -84,6 +87,13 @@ export class ChatView {
     this.app.update();
   }
 
+  /** Shows the composer, wherever the page is, and lets it have the focus. */
+  begin() {
+    if (this.app.view !== this) this.app.go({ view: "chat" });
+    else if (this.#showsList) this.#turnList();
+    this.focus();
+  }
+
   /** Shows whether files are held over the chat. @param {boolean} isOver */
   drag(isOver) {
     this.#isDragging = isOver && this.app.view === this;
@@ -92,14 +102,15 @@ export class ChatView {
 
   /** Attaches what the shell has read. @param {import("../types/tauri.js").AttachedFiles} attached */
   attach({ files, problem }) {
-    if (this.app.view !== this) return;
+    // Whoever drops files elsewhere wants to see where they are.
+    this.begin();
     for (const file of files) this.#composer.attach(file);
     if (problem) this.app.toast(problem);
-    this.focus();
   }
 
   /** Attaches what was pasted, unless it was for another field. @param {import("../types/tauri.js").AttachedFiles} attached */
   paste(attached) {
+    if (this.app.view !== this) return;
     const field = document.activeElement?.closest("input, textarea, select");
     if (!field || field.id === "chat-words") this.attach(attached);
   }
@@ -175,6 +186,10 @@ export class ChatView {
 
   rendered() {
     this.#composer.fit();
+    const isChoosing = this.#chat.runtime === "none";
+    // A choice of the folder that has just appeared has its field, too.
+    if (isChoosing && !this.#wasChoosing) this.#wantsFocus = !TOUCHED.matches;
+    this.#wasChoosing = isChoosing;
     // Whoever has answered a question goes on writing.
     const isLost = this.#wasCardFocused && document.activeElement === document.body;
     if ((this.#wantsFocus || isLost) && this.#composer.focus()) this.#wantsFocus = false;

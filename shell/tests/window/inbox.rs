@@ -53,12 +53,7 @@ fn a_question_of_the_runtime_is_one_card_beside_a_desk_and_the_first_answer_coun
     let Some(stage) = Stage::start(&options) else { return };
     go(&stage, "inbox");
     stage.page.wait_for_text("[data-no-desk]", "callgate up");
-    let desk = start_desk(&stage);
-    // The window finds the desk by itself.
-    stage.page.wait_for_text(".pairing", "Link this window");
-    stage.page.fill("[data-code]", &code(&stage));
-    stage.page.click(".pairing [type=submit]");
-    wait_until_live(&stage);
+    let desk = start_linked_desk(&stage);
     stage.begin_chat();
 
     stage.say("Write it");
@@ -99,7 +94,7 @@ fn open_rows(stage: &Stage) -> usize {
     stage.page.count(".question-row:not(.is-over)")
 }
 
-fn go(stage: &Stage, view: &str) {
+pub(crate) fn go(stage: &Stage, view: &str) {
     let _ = stage.page.run(&format!("location.hash = '#/{view}'"), &json!([]));
 }
 
@@ -125,6 +120,17 @@ fn a_desk_that_starts_again_is_noticed_by_a_hidden_window(stage: &Stage, desk: G
     let _desk = start_desk(stage);
     wait_until_live(stage);
     assert_eq!(stage.page.run("return document.hidden", &json!([])), true);
+}
+
+/// Starts a desk, and links the window with it. One of its views is shown.
+pub(crate) fn start_linked_desk(stage: &Stage) -> Group {
+    let desk = start_desk(stage);
+    // The window finds the desk by itself.
+    stage.page.wait_for_text(".pairing", "Link this window");
+    stage.page.fill("[data-code]", &code(stage));
+    stage.page.click(".pairing [type=submit]");
+    wait_until_live(stage);
+    desk
 }
 
 fn start_desk(stage: &Stage) -> Group {

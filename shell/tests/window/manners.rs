@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::bus_services::{IconPanel, NoticeService};
+use crate::inbox::{go, start_linked_desk};
 use crate::stage::{Stage, StageOptions};
 use crate::test_desktop::TestDesktop;
 
@@ -26,8 +27,12 @@ fn wait_for_composer(stage: &Stage) {
 
 /// Leaves the chat, and hides the window.
 fn hide_in_settings(stage: &Stage) {
-    let _ = stage.page.run("location.hash = '#/settings'", &json!([]));
+    go(stage, "settings");
     stage.page.wait_for("settings", "return document.querySelector('[data-view=settings]')");
+    hide(stage);
+}
+
+fn hide(stage: &Stage) {
     assert_eq!(stage.invoke("window_hide", &json!({})), Ok(Value::Null));
     stage.desktop.wait_for_no_window();
 }
@@ -91,6 +96,51 @@ fn the_shortcut_toggles_the_window_and_can_be_changed() {
     desktop.xdotool(&["windowactivate", "--sync", &desktop.wait_for_window()]).unwrap();
     press(desktop, "ctrl+shift+space");
     desktop.wait_for_no_window();
+}
+
+/// Hides the window, calls it by the shortcut, and writes a message by hand.
+fn call_and_write(stage: &Stage, words: &str) {
+    hide(stage);
+    press(&stage.desktop, "ctrl+shift+space");
+    type_message(stage, words);
+    take_message_back(stage);
+}
+
+fn take_message_back(stage: &Stage) {
+    press(&stage.desktop, "ctrl+a");
+    press(&stage.desktop, "BackSpace");
+    stage.page.wait_for("nothing", "return document.querySelector('[data-message]').value === ''");
+}
+
+#[test]
+fn the_shortcut_leads_to_the_composer_from_an_empty_field_and_from_the_list() {
+    let options = StageOptions { arguments: &["--debug"], ..StageOptions::default() };
+    let Some(stage) = Stage::start(&options) else { return };
+    let (desktop, page) = (&stage.desktop, &stage.page);
+    let window = desktop.wait_for_window();
+    desktop.until("the shortcut is taken", || {
+        desktop.log().contains("shortcut: Ctrl+Shift+Space").then_some(())
+    });
+    go(&stage, "inbox");
+    let _desk = start_linked_desk(&stage);
+    go(&stage, "history");
+    page.click("#search");
+    page.wait_for("the focus", "return document.activeElement.id === 'search'");
+    call_and_write(&stage, "add");
+
+    // Without the focus anywhere, what is typed is a message, too.
+    let _ = page.run("document.activeElement.blur()", &json!([]));
+    page.wait_for("no focus", "return document.activeElement === document.body");
+    desktop.xdotool(&["type", "--delay", "20", "gh1"]).expect("keys can be pressed");
+    page.wait_for("gh1", "return document.querySelector('[data-message]').value === 'gh1'");
+    take_message_back(&stage);
+
+    desktop.xdotool(&["windowsize", "--sync", &window, "700", "500"]).unwrap();
+    page.wait_for("a narrow window", "return innerWidth < 1100");
+    page.click("[data-list]");
+    let is_listed = "return !document.querySelector('[data-message]').checkVisibility()";
+    page.wait_for("the list", is_listed);
+    call_and_write(&stage, "add");
 }
 
 #[test]

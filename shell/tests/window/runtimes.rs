@@ -4,6 +4,7 @@ use std::fs;
 
 use serde_json::json;
 
+use crate::manners::{press, type_message};
 use crate::stage::{Stage, StageOptions};
 
 /// Reads requests, and has the id of each in `$id` and the whole line in `$line`.
@@ -86,6 +87,28 @@ fn a_runtime_that_does_not_start_is_reported_with_its_last_words() {
     stage.page.click("[data-restart]");
     stage.page.wait_until_gone("[data-runtime]");
     assert!(stage.desktop.log().contains("its last output was: there is no model here"));
+}
+
+#[test]
+fn a_message_that_is_sent_while_the_runtime_starts_is_sent_when_it_is_ready() {
+    let script = r#"until [ -e "$HOME/go" ]; do sleep 0.05; done
+        ready
+        while next; do
+            case $line in
+            *get_status*) printf '{"type":"status","id":"%s","data":{"state":"idle","conversationLength":0,"uptime":1},"timestamp":4}\n' "$id" ;;
+            *) say 'Good morning.'; over ;;
+            esac
+        done"#;
+    let Some(stage) = with_runtime(script, &[]) else { return };
+    let window = stage.desktop.wait_for_window();
+    stage.desktop.xdotool(&["windowactivate", "--sync", &window]).unwrap();
+    type_message(&stage, "Hello");
+    press(&stage.desktop, "Return");
+    stage.page.wait_for_text("[data-send]", "Waiting");
+    fs::write(stage.path("go"), "").unwrap();
+    stage.wait_for_answer("Good morning.");
+    let written = "return document.querySelector('[data-message]').value";
+    assert_eq!(stage.page.run(written, &json!([])), "");
 }
 
 #[test]
