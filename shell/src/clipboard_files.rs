@@ -5,7 +5,8 @@
 
 use std::path::PathBuf;
 
-use gtk::gdk::{self, EventKey, ModifierType, keys};
+use gtk::gdk::keys::{self, Key};
+use gtk::gdk::{self, Display, EventKey, Keymap, ModifierType};
 use gtk::gio::prelude::FileExt;
 use gtk::prelude::WidgetExt;
 use gtk::{Clipboard, gio, glib};
@@ -35,7 +36,12 @@ pub(crate) fn watch_pastes(web_view: &WebView, app: AppHandle) {
 
 /// Returns true for Ctrl+V and Shift+Insert.
 fn is_paste(event: &EventKey) -> bool {
-    let (key, state) = (event.keyval(), event.state());
+    let state = event.state();
+    let key = shortcut_key(event.keyval(), || {
+        let keymap = Display::default().and_then(|display| Keymap::for_display(&display));
+        let entries = keymap.map(|map| map.entries_for_keycode(event.hardware_keycode().into()));
+        entries.unwrap_or_default().into_iter().map(|(_, key)| key.into()).collect()
+    });
     let has = |modifier| state.contains(modifier);
     match key {
         keys::constants::v | keys::constants::V => {
@@ -44,6 +50,18 @@ fn is_paste(event: &EventKey) -> bool {
         keys::constants::Insert | keys::constants::KP_Insert => has(ModifierType::SHIFT_MASK),
         _ => false,
     }
+}
+
+/// Returns the key that counts in a shortcut. In a layout without Latin letters, such as a Cyrillic
+/// one, it is the letter that the same key has in another layout of the user.
+fn shortcut_key(key: Key, same_key: impl FnOnce() -> Vec<Key>) -> Key {
+    let is_letter = |key: &Key, is_latin| {
+        let letter = key.to_unicode().filter(|letter| letter.is_alphabetic());
+        letter.is_some_and(|letter| letter.is_ascii() == is_latin)
+    };
+    // A Latin letter counts as it is: in a Dvorak layout it is on another key.
+    let others = if is_letter(&key, false) { same_key() } else { Vec::new() };
+    others.into_iter().find(|other| is_letter(other, true)).unwrap_or(key)
 }
 
 /// Reads the clipboard without waiting for its owner, and tells the page.
@@ -84,4 +102,21 @@ fn take_picture(app: AppHandle, clipboard: &Clipboard, kind: Option<&'static str
         let attached = AttachedFiles::of_content(name, kind.to_owned(), &picture.data());
         tell_page(&app, ShellEvent::Paste(attached));
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use keys::constants::{Cyrillic_em, Greek_omega, Insert, M, k, v};
+
+    #[test]
+    fn a_letter_of_another_script_counts_as_the_latin_one_of_its_key() {
+        let counted = |key: Key, same_key: &[Key]| shortcut_key(key, || same_key.to_vec());
+        assert_eq!(counted(Cyrillic_em, &[Cyrillic_em, v]), v);
+        assert_eq!(counted(Greek_omega, &[v, Greek_omega]), v);
+        assert_eq!(counted(Cyrillic_em, &[Cyrillic_em]), Cyrillic_em);
+        assert_eq!(counted(k, &[v, k]), k, "another letter of the same script");
+        assert_eq!(counted(M, &[v]), M);
+        assert_eq!(counted(Insert, &[v]), Insert);
+    }
 }

@@ -95,10 +95,22 @@ pub(crate) fn take_shortcut(app: &AppHandle, keys: &str) -> Result<(), CommandRe
     let chord = (!keys.is_empty()).then(|| keys.parse()).transpose();
     let chord = chord.map_err(|error| refused(ShortcutError::Chord(error)))?;
     match state.shortcut.get() {
-        Some(shortcut) => shortcut.set_chord(chord).map_err(refused),
+        Some(Ok(shortcut)) => shortcut.set_chord(chord).map_err(refused),
         // Where there are no global shortcuts, the setting waits for a desktop that has them.
-        None => Ok(()),
+        _ => Ok(()),
     }
+}
+
+/// Says why the keys of the shortcut do not work: they were refused, or the desktop has no
+/// shortcuts.
+fn shortcut_problem(
+    keys: &str,
+    refused: Option<CommandRefusal>,
+    connection: Option<&ShortcutError>,
+) -> Option<String> {
+    let missing = connection.filter(|_| !keys.is_empty()).map(ShortcutError::to_string);
+    let why = refused.map(|refusal| refusal.text).or(missing)?;
+    Some(format!("{keys}: {why}"))
 }
 
 /// Reads the settings of the shell, and acts on them.
@@ -110,7 +122,8 @@ pub(crate) async fn apply_settings(app: &AppHandle) {
     }
     let choices = state.settings.choices();
     let taken = take_shortcut(app, &choices.shortcut);
-    let problem = taken.err().map(|refusal| format!("{}: {}", choices.shortcut, refusal.text));
+    let connection = state.shortcut.get().and_then(|shortcut| shortcut.as_ref().err());
+    let problem = shortcut_problem(&choices.shortcut, taken.err(), connection);
     match &problem {
         Some(problem) => log_complaint(&format!("no shortcut {problem}")),
         None if state.arguments.is_debug => {
@@ -124,4 +137,22 @@ pub(crate) async fn apply_settings(app: &AppHandle) {
         window::set_theme(&window, choices.colours());
     }
     tell_page(app, ShellEvent::Theme { theme: choices.theme });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use x11rb::errors::ConnectError;
+
+    #[test]
+    fn a_desktop_without_shortcuts_is_a_problem_with_a_way_out() {
+        let missing = ShortcutError::NoDisplay(ConnectError::InvalidScreen);
+        let problem = |keys, refused| shortcut_problem(keys, refused, Some(&missing));
+        let told = problem("Ctrl+Shift+Space", None).unwrap();
+        assert!(told.starts_with("Ctrl+Shift+Space: ") && told.contains("--toggle"), "{told}");
+        assert_eq!(problem("", None), None, "nobody wants a shortcut");
+        let refused = CommandRefusal::unreadable("no such key".to_owned());
+        assert_eq!(problem("Ctrl+Ö", Some(refused)).unwrap(), "Ctrl+Ö: no such key");
+        assert_eq!(shortcut_problem("Ctrl+Shift+Space", None, None), None);
+    }
 }

@@ -21,7 +21,11 @@ pub(crate) enum ShortcutError {
     /// The text names no keys.
     #[error(transparent)]
     Chord(#[from] KeyChordError),
-    #[error("there is no X11 display for a global shortcut: {0}")]
+    /// Wayland has no keys that are pressed wherever the focus is.
+    #[error(
+        "there is no X11 display for it ({0}); give `callgate-shell --toggle` a shortcut in the \
+         settings of your desktop"
+    )]
     NoDisplay(#[from] ConnectError),
     #[error("the display does not answer: {0}")]
     Connection(#[from] ConnectionError),

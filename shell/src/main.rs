@@ -190,10 +190,7 @@ async fn join_desktop(app: AppHandle, bus: Option<OnBus>) {
     let fulfil = move |wish| desktop::fulfil_wish(&of_wishes, wish);
     let of_shortcut = fulfil.clone();
     let pressed = move |is_in_front| of_shortcut(DesktopWish::Toggle { is_in_front });
-    match GlobalShortcut::connect(pressed) {
-        Ok(shortcut) => drop(state.shortcut.set(shortcut)),
-        Err(error) => log_complaint(&error.to_string()),
-    }
+    drop(state.shortcut.set(GlobalShortcut::connect(pressed)));
     desktop::apply_settings(&app).await;
     let Some((bus, mut wishes)) = bus else { return };
     // A panel that has room for icons may start later.

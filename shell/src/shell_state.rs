@@ -9,7 +9,7 @@ use tokio::sync::{Mutex, OnceCell};
 use crate::arguments::ShellArguments;
 use crate::callgate_program::CallgateProgram;
 use crate::desk_access::DeskAccess;
-use crate::global_shortcut::GlobalShortcut;
+use crate::global_shortcut::{GlobalShortcut, ShortcutError};
 use crate::notices::DesktopNotices;
 use crate::page_watches::PageWatches;
 use crate::placement::KeptPlacement;
@@ -30,7 +30,8 @@ pub(crate) struct ShellState {
     pub(crate) shortcut_problem: StdMutex<Option<String>>,
     /// Locked while the user chooses a folder.
     pub(crate) dialog: Mutex<()>,
-    pub(crate) shortcut: OnceCell<GlobalShortcut>,
+    /// The shortcut, or why this desktop has none.
+    pub(crate) shortcut: OnceCell<Result<GlobalShortcut, ShortcutError>>,
     pub(crate) tray: OnceCell<ksni::Handle<ShellTray>>,
     pub(crate) notices: OnceCell<DesktopNotices>,
 }

@@ -16,8 +16,8 @@ use crate::manners::{press, type_message};
 use crate::stage::{Stage, StageOptions};
 use crate::test_desktop::TestDesktop;
 
-/// A desktop whose user wants everything one and a half times as large.
-const LARGE: &str = "[Settings]\ngtk-xft-dpi=147456\n";
+/// A screen of 1920 points at a scale of 1.5: GTK draws for a scale of 2, and the display shrinks that.
+const SCALED_SCREEN: &str = "2560x1800x24";
 
 /// Waits until the chat works in a folder.
 fn wait_for_folder(stage: &Stage, folder: &Path) {
@@ -41,16 +41,16 @@ fn holds_text(folder: &Path, path: &Path) -> bool {
 
 #[test]
 fn the_first_screen_is_a_composer_in_the_home_folder_beside_the_conversations() {
-    let Some(desktop) = TestDesktop::start() else { return };
-    fs::create_dir_all(desktop.home.path().join(".config/gtk-3.0")).unwrap();
-    fs::write(desktop.home.path().join(".config/gtk-3.0/settings.ini"), LARGE).unwrap();
+    let Some(desktop) = TestDesktop::start_with_screen(SCALED_SCREEN) else { return };
     let settings = "[agent]\nengine = \"offline\"\n";
-    let options = StageOptions { is_folderless: true, settings, ..StageOptions::default() };
+    let variables = &[("GDK_SCALE", "2".to_owned())];
+    let options =
+        StageOptions { is_folderless: true, settings, variables, ..StageOptions::default() };
     let Some(stage) = Stage::start_on(desktop, &options) else { return };
     type_message(&stage, "Good morning");
     let home = stage.desktop.home.path().canonicalize().unwrap();
     wait_for_folder(&stage, &home);
-    let is_full = "return innerWidth >= 1100
+    let is_full = "return devicePixelRatio === 2 && innerWidth >= 1100
         && document.querySelector('.chat .list-pane').checkVisibility()
         && document.querySelector('.nav .brand span').offsetWidth > 10";
     assert_eq!(stage.page.run(is_full, &json!([])), true, "not all of it is side by side");

@@ -13,6 +13,7 @@ use callgate_testkit::{proc, tools};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
+use crate::manners::press;
 use crate::stage::{Stage, StageOptions};
 
 /// Starts the shell with a model behind its runtime.
@@ -153,6 +154,29 @@ fn files_are_attached_by_dropping_and_pasting_them() {
     assert_eq!(sent.matches("image/png").count(), 2, "both pictures are sent: {sent}");
 }
 
+/// The key that has a V in a Latin layout, as X11 numbers it, and М in a Cyrillic one.
+const KEY_V: &str = "55";
+
+#[test]
+fn a_picture_is_pasted_in_a_cyrillic_layout() {
+    let runtime = Some(r#"printf '{"type":"ready","timestamp":1}\n'; cat >/dev/null"#);
+    let Some(stage) = Stage::start(&StageOptions { runtime, ..StageOptions::default() }) else {
+        return;
+    };
+    stage.begin_chat();
+    fs::write(stage.path("dot.png"), DOT).unwrap();
+    let window = stage.desktop.wait_for_window();
+    stage.desktop.xdotool(&["windowactivate", "--sync", &window]).unwrap();
+    let mut command = Command::new("setxkbmap");
+    command.args(["-layout", "ru,us"]).env("DISPLAY", &stage.desktop.display);
+    command.stdin(Stdio::null());
+    assert!(run(command, DEADLINE).status.success(), "the layout can be set");
+    let _copied = copy(&stage, "image/png", &stage.path("dot.png"));
+    stage.page.click("[data-message]");
+    press(&stage.desktop, &format!("ctrl+{KEY_V}"));
+    stage.page.wait_for("it", "return document.querySelector('[data-file=\"pasted.png\"] img')");
+}
+
 /// Drags files out of another program and drops them onto the window, by the mouse.
 fn drag(stage: &Stage, python: &Path, files: &[&str]) {
     let desktop = &stage.desktop;
@@ -210,6 +234,13 @@ fn an_answer_is_copied_and_a_conversation_is_saved_where_the_window_says() {
 /// Copies what is in a file to the clipboard, as this kind, and presses the keys for pasting. The
 /// clipboard has it until the program that is returned ends.
 fn paste(stage: &Stage, kind: &str, file: &Path) -> Group {
+    let owner = copy(stage, kind, file);
+    stage.page.click("[data-message]");
+    stage.desktop.xdotool(&["key", "ctrl+v"]).expect("keys can be pressed");
+    owner
+}
+
+fn copy(stage: &Stage, kind: &str, file: &Path) -> Group {
     let xclip = |arguments: &[&str]| {
         let mut command = Command::new("xclip");
         command.args(["-selection", "clipboard", "-t"]).args(arguments);
@@ -224,8 +255,6 @@ fn paste(stage: &Stage, kind: &str, file: &Path) -> Group {
         let offered = run(xclip(&["TARGETS", "-o"]), DEADLINE).stdout;
         offered.lines().any(|line| line == kind).then_some(())
     });
-    stage.page.click("[data-message]");
-    stage.desktop.xdotool(&["key", "ctrl+v"]).expect("keys can be pressed");
     owner
 }
 

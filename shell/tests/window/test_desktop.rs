@@ -23,19 +23,15 @@ pub(crate) struct TestDesktop {
 impl TestDesktop {
     /// Starts a desktop, or returns `None` where a part of it is not installed.
     pub(crate) fn start() -> Option<Self> {
+        Self::start_with_screen("1280x900x24")
+    }
+
+    /// Starts a desktop with a screen of this width, height and depth.
+    pub(crate) fn start_with_screen(screen: &str) -> Option<Self> {
         let (xvfb, openbox) = (tools::xvfb()?, tools::openbox()?);
         let home = tempfile::tempdir().unwrap();
         let mut command = Command::new(xvfb);
-        command.args([
-            "-displayfd",
-            "1",
-            "-screen",
-            "0",
-            "1280x900x24",
-            "-nolisten",
-            "tcp",
-            "-noreset",
-        ]);
+        command.args(["-displayfd", "1", "-screen", "0", screen, "-nolisten", "tcp", "-noreset"]);
         let (display, xvfb) = first_line(command, home.path());
         let mut command = Command::new("dbus-daemon");
         command.args(["--session", "--nofork", "--print-address=1"]);
