@@ -75,11 +75,8 @@ impl Card {
         let suggestions = &request.permission_suggestions;
         let pickers = if can_edit { picks::pickers_from_input(kind, input) } else { Vec::new() };
         let mut body = content_of(&act, &fields, input);
-        if let Some(lines) =
-            request.context.as_ref().and_then(|context| context.edit_lines.as_ref())
-        {
-            count_lines_from(&mut body, lines);
-        }
+        let lines = request.context.as_ref().and_then(|context| context.edit_lines.as_deref());
+        count_lines_from(&mut body, lines.unwrap_or_default());
         let row = InboxRow {
             question: request.request_id.to_string(),
             seq: 0,

@@ -9,7 +9,8 @@ use callgate_wire::approval::ApprovalRequest;
 use callgate_wire::tool_act::{EditChange, ToolAct, ToolKind};
 use rustix::fs::OFlags;
 
-/// The largest file that is looked into, in bytes. In a larger one lines count from the edit.
+/// The largest file that is looked into, in bytes. The lines of an edit to a larger one have no
+/// numbers.
 const LARGEST_FILE: u64 = 4 * 1024 * 1024;
 
 pub fn note_edit_lines(request: &mut ApprovalRequest) {

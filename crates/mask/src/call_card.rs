@@ -4,7 +4,7 @@ use callgate_wire::desk::{CallCard, CardContent};
 use callgate_wire::tool_act::{EditChange, PatchAct, RunAct, ToolAct, ToolKind, ToolShell};
 use serde_json::{Map, Value};
 
-use crate::card_content::{content_of, quoted_word, typed_command};
+use crate::card_content::{content_of, count_lines_from, quoted_word, typed_command};
 use crate::text::{one_line, shortened_text};
 
 const MOST_FILES: usize = 3;
@@ -21,7 +21,9 @@ pub fn call_card(tool: &str, mut input: Map<String, Value>) -> CallCard {
     let kind = ToolKind::for_tool("", tool);
     let act = ToolAct::from_call("", tool, &input);
     let json = || Value::Object(input.clone()).to_string();
-    let body = content_of(&act, &input, &json());
+    let mut body = content_of(&act, &input, &json());
+    // The call may have been made long ago, so its place in the file is not known.
+    count_lines_from(&mut body, &[]);
     let about = match (subject_of_call(kind, &act), &body) {
         (Some(subject), _) => subject,
         (None, CardContent::Other { .. }) if !input.is_empty() => json(),

@@ -1,5 +1,7 @@
 //! What a tool would do, in the form in which people need to see it.
 
+use std::iter;
+
 use callgate_wire::desk::{
     CardContent, ChangedLine, CommandSegment, ContentChange, LineOperation, PatchedFile,
     SegmentStyle,
@@ -148,12 +150,18 @@ fn change_of(change: &TextChange<'_>) -> ContentChange {
     ContentChange { everywhere: change.everywhere, place: None, lines }
 }
 
-/// Makes the lines of an edit count from the lines of the file at which its changes begin; 0 where
-/// that is not known. What earlier changes above a change add or remove moves its new lines.
+/// Makes the lines of an edit count from the lines of the file at which its changes begin.
+/// Where that is 0 or missing, it is not known, and the lines have no numbers: those of the edit
+/// would pass for the file's. What earlier changes above a change add or remove moves its new
+/// lines.
 pub fn count_lines_from(body: &mut CardContent, edit_lines: &[u64]) {
     let CardContent::Edit { changes, .. } = body else { return };
     let mut moved: Vec<(u64, i64)> = Vec::new();
-    for (change, begin) in changes.iter_mut().zip(edit_lines).filter(|(_, line)| **line > 0) {
+    for (change, begin) in changes.iter_mut().zip(edit_lines.iter().chain(iter::repeat(&0))) {
+        if *begin == 0 {
+            change.lines.iter_mut().for_each(|line| (line.old, line.new) = (None, None));
+            continue;
+        }
         let by: i64 = moved.iter().filter(|(line, _)| line < begin).map(|(_, by)| by).sum();
         let count = |op| change.lines.iter().filter(|line| line.op == op).count();
         let (added, removed) = (count(LineOperation::Added), count(LineOperation::Removed));

@@ -123,21 +123,21 @@ fn bodies_by_tool() {
         &json!({ "file_path": "/a/b", "old_string": "x", "new_string": "y", "replace_all": true }),
         &expect![[r#"
             edit /a/b
-            Edit { path: "/a/b", changes: [ContentChange { everywhere: true, place: None, lines: [ChangedLine { op: Removed, old: Some(1), new: None, text: "x" }, ChangedLine { op: Added, old: None, new: Some(1), text: "y" }] }] }"#]],
+            Edit { path: "/a/b", changes: [ContentChange { everywhere: true, place: None, lines: [ChangedLine { op: Removed, old: None, new: None, text: "x" }, ChangedLine { op: Added, old: None, new: None, text: "y" }] }] }"#]],
     );
     body(
         "edit_file",
         &json!({ "path": "b", "oldText": "x", "newText": "y", "replaceAll": true }),
         &expect![[r#"
             edit b
-            Edit { path: "b", changes: [ContentChange { everywhere: true, place: None, lines: [ChangedLine { op: Removed, old: Some(1), new: None, text: "x" }, ChangedLine { op: Added, old: None, new: Some(1), text: "y" }] }] }"#]],
+            Edit { path: "b", changes: [ContentChange { everywhere: true, place: None, lines: [ChangedLine { op: Removed, old: None, new: None, text: "x" }, ChangedLine { op: Added, old: None, new: None, text: "y" }] }] }"#]],
     );
     body(
         "MultiEdit",
         &json!({ "file_path": "/a", "edits": [{ "old_string": "x", "new_string": "y" }] }),
         &expect![[r#"
             edit /a
-            Edit { path: "/a", changes: [ContentChange { everywhere: false, place: None, lines: [ChangedLine { op: Removed, old: Some(1), new: None, text: "x" }, ChangedLine { op: Added, old: None, new: Some(1), text: "y" }] }] }"#]],
+            Edit { path: "/a", changes: [ContentChange { everywhere: false, place: None, lines: [ChangedLine { op: Removed, old: None, new: None, text: "x" }, ChangedLine { op: Added, old: None, new: None, text: "y" }] }] }"#]],
     );
     body(
         "ExitPlanMode",

@@ -46,10 +46,11 @@ fn a_diff_has_the_line_numbers_of_the_file() {
     let added = |at| (None, Some(at));
     assert_eq!(shown[2..6], [(Some(10), None), added(10), added(11), added(12)]);
     assert_eq!(shown[6..8], [(Some(30), None), (None, Some(32))], "two more lines stand above");
+    assert_eq!(shown[8..], [(None, None), (None, None)], "it is not known where");
 }
 
 #[test]
-fn what_cannot_be_read_at_once_has_the_numbers_of_the_edit() {
+fn lines_of_what_cannot_be_read_at_once_have_no_numbers() {
     let folder = tempfile::tempdir().unwrap();
     let edit = |file: &str| json!({ "file_path": file, "old_string": "a\n", "new_string": "b\n" });
     let pipe = folder.path().join("pipe");
@@ -58,7 +59,7 @@ fn what_cannot_be_read_at_once_has_the_numbers_of_the_edit() {
     for file in ["missing", "pipe", "bytes", "."] {
         let request = noted(folder.path(), "Edit", &edit(file));
         assert_eq!(request.context.as_ref().unwrap().edit_lines, None, "{file}");
-        assert_eq!(numbers(&request), [(Some(1), None), (None, Some(1))], "{file}");
+        assert_eq!(numbers(&request), [(None, None), (None, None)], "{file}");
     }
     assert_eq!(noted(folder.path(), "Read", &json!({ "file_path": "missing" })).context, None);
 }

@@ -254,13 +254,13 @@ pub enum FileOperation {
     Delete,
 }
 
-/// A line of a change. Its numbers count within the old and the new text, from 1.
+/// A line of a change. Its numbers are those of the file from 1, or unknown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangedLine {
     pub op: LineOperation,
-    /// Its number in the old text.
+    /// Its number before the change.
     pub old: Option<u64>,
-    /// Its number in the new text.
+    /// Its number after the change.
     pub new: Option<u64>,
     /// The line without its end.
     pub text: String,
