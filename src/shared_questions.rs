@@ -188,7 +188,7 @@ impl SharedQuestions {
         });
     }
 
-    /// Notes how a question is that somebody here has changed.
+    /// Records the state of a question that somebody here has changed.
     fn note_news(&self, question: TeamQuestion) {
         if let Some(entry) = lock(&self.0.known).get(&question.id) {
             entry.take_news(question);

@@ -199,7 +199,7 @@ fn test_hook_denial(
     Ok((!is_no).then_some(ended.stdout))
 }
 
-/// Sets the environment that the agent gives to its hook, and returns the input: the agent's
+/// Sets the environment that the agent passes to its hook, and returns the input: the agent's
 /// recorded call, in this folder, with the command that is always denied.
 fn set_recorded_call(agent: CodingAgent, folder: &Path, command: &mut Command) -> String {
     for other in AGENTS {

@@ -273,8 +273,8 @@ pub(crate) fn uninstall_json_hooks(
         return Ok(RemovedHooks::Nothing);
     }
     let there = hooks_of_ours(text, &found);
-    // If installing again gives exactly this text, nobody else has changed the file since, and it
-    // can be restored as it was.
+    // If installing again produces exactly this text, nobody else has changed the file since, and
+    // it can be restored as it was.
     let is_this = |before: &str| {
         let is_clean = before.trim().is_empty()
             || FoundHooks::read_as(form, before).is_ok_and(|found| !found.has_ours());

@@ -121,7 +121,7 @@ pub struct EngineCall {
     pub thinking: Option<u32>,
     /// Whether to send the input of tools in pieces too, while the model writes it.
     pub streams_tool_input: bool,
-    /// What the engine gave as [`AnswerPiece::EngineState`] with the last answer of this
+    /// What the engine returned as [`AnswerPiece::EngineState`] with the last answer of this
     /// conversation, if nothing else has changed the conversation since.
     pub engine_state: Option<String>,
     /// The runtime, for an engine that runs tools itself.

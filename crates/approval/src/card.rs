@@ -173,7 +173,7 @@ impl Card {
     }
 }
 
-/// Returns the warning about an agent that runs a call if its hook gives no answer.
+/// Returns the warning about an agent that runs a call if its hook returns no answer.
 fn fails_open(request: &ApprovalRequest) -> Option<String> {
     let agent = AgentProfile::find(request.agent.as_deref()?)?;
     let is_open = request.kind == RequestKind::Check

@@ -1,7 +1,7 @@
 //! The daemon around the desk: sockets for askers and viewers, the ledger, and the channels.
 //!
 //! Four parts work beside each other. The *reception* takes in what askers send. The *rulings*, on
-//! threads of their own, ask the rules about it. The *clerk*, on a thread of its own, gives it to
+//! threads of their own, ask the rules about it. The *clerk*, on a thread of its own, passes it to
 //! the desk, has the desk's records committed, and only then carries out the desk's outputs. The
 //! *channels* show questions and bring in what people do; they take orders at all times, so that
 //! the clerk never waits for them.

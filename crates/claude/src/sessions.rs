@@ -156,7 +156,7 @@ impl SessionStore {
 /// Returns the name that a folder has in the store.
 fn project_name(folder: &Path) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
-    // The CLI counts in UTF-16, so that one character outside the first plane gives two dashes.
+    // The CLI counts in UTF-16, so that one character outside the first plane becomes two dashes.
     let dashes = |c: char| std::iter::repeat_n(plain(c), c.len_utf16());
     folder.to_string_lossy().chars().flat_map(dashes).collect()
 }

@@ -4,7 +4,7 @@
 //! A decoder owns its buffer, so a cancelled read loses nothing. A driver asks for
 //! [`space`](LineDecoder::space), reads into it, reports how much was
 //! [`filled`](LineDecoder::mark_filled), and takes frames until there are none. Any chunking of the
-//! same bytes gives the same frames.
+//! same bytes yields the same frames.
 
 mod buffer;
 mod lines;

@@ -89,7 +89,7 @@ const EVENT: &str = "hook_event_name";
 
 /// The members on which a decision depends.
 const DECISIVE: [&str; 5] = [EVENT, "tool_name", "tool_input", "cwd", "session_id"];
-/// Grok's mark of a tool input of which it gives only a part.
+/// Grok's mark of a tool input of which it passes only a part.
 const TRUNCATED: &str = "toolInputTruncated";
 
 /// The modes of Claude Code in which it shows a dialog if a hook asks for one.
@@ -321,7 +321,7 @@ impl<'a> AgentHookInput<'a> {
     }
 }
 
-/// Returns the input of an agent that gives the tool's input alone, in the form of Claude Code;
+/// Returns the input of an agent that passes the tool's input alone, in the form of Claude Code;
 /// `None` if it is not an object, or if the tool's name is not known.
 pub fn bare_input(tool: Option<String>, input: &[u8]) -> Option<Vec<u8>> {
     let input = std::str::from_utf8(input).ok()?;

@@ -16,7 +16,8 @@ use crate::manners::{press, type_message};
 use crate::stage::{Stage, StageOptions};
 use crate::test_desktop::TestDesktop;
 
-/// A screen of 1920 points at a scale of 1.5: GTK draws for a scale of 2, and the display shrinks that.
+/// A screen of 1920 points at a scale of 1.5: GTK draws for a scale of 2, and the display shrinks
+/// that.
 const SCALED_SCREEN: &str = "2560x1800x24";
 
 /// Waits until the chat works in a folder.

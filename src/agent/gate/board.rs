@@ -107,7 +107,7 @@ impl Board {
         }
     }
 
-    /// Notes how the question ended, in the desk's words.
+    /// Records how the question ended, in the desk's words.
     pub(super) fn note_end(&self, id: &RequestId, text: &str) {
         if let Some(open) = lock(&self.questions).open.get_mut(id) {
             open.end.get_or_insert_with(|| text.to_owned());

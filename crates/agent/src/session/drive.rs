@@ -77,7 +77,7 @@ pub(super) struct TurnDriver<'a> {
     unstored: MessageFragments,
     /// The input tokens of the last call, by which the size of the next one is estimated.
     read: Option<u64>,
-    /// The output tokens of the latest response, if the engine gives several in one answer.
+    /// The output tokens of the latest response, if the engine makes several in one answer.
     written: Option<u64>,
     engine_state: Option<String>,
     /// Whether the engine waits for what the user has said meanwhile.

@@ -12,7 +12,7 @@ use crate::failure::RequestFailure;
 /// How long writing the last lines may take once the runtime is asked to end.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 /// How long turns may take to end once the runtime is asked to end. With the last lines this stays
-/// below the two seconds that the protocol gives.
+/// below the two seconds that the protocol allows.
 const TURNS_END_WITHIN: Duration = Duration::from_millis(800);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

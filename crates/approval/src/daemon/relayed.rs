@@ -94,8 +94,8 @@ impl RelayedAsker {
         async move { answered?.await.ok()?.relayed.map(|answer| *answer) }
     }
 
-    /// Takes the way on which the first of two allows comes when somebody here gives it. It is
-    /// `None` if this was called before.
+    /// Takes the channel on which the first of two allows arrives when somebody here gives it.
+    /// Returns `None` if it was taken before.
     pub fn take_allows(&mut self) -> Option<mpsc::UnboundedReceiver<NotedAllow>> {
         self.allows.take()
     }

@@ -11,8 +11,8 @@ const KNOWN: &str = "secret variable";
 pub(super) fn secrets_in(text: &str, uses: &UsedVariables, known: &[String]) -> Vec<SecretSpan> {
     let bytes = text.as_bytes();
     let mut spans = SpanList::new(text.len());
-    // First, because among equal spans the first one gives the label: a text that is masked again
-    // keeps those that it has.
+    // First, because among equal spans the first one determines the label: a text that is masked
+    // again keeps those that it has.
     placeholder::find_placeholders(text, &mut spans);
     // Before the shapes, which look for a secret near the id of an AWS key.
     tokens::find_prefixed_tokens(bytes, &mut spans);

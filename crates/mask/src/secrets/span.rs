@@ -52,15 +52,15 @@ impl SpanList {
     pub(super) fn labelled(&self, label: &str) -> impl Iterator<Item = &SecretSpan> {
         self.all.iter().filter(move |span| span.label == label)
     }
-    /// Returns the spans in order, with overlapping ones joined. The longest gives the label; among
-    /// equals the first one.
+    /// Returns the spans in order, with overlapping ones joined. The longest determines the label;
+    /// among equals the first one.
     pub(super) fn merged(self) -> Vec<SecretSpan> {
         let mut spans = self.all;
         spans.retain(|span| span.start < span.end);
-        // The sort is stable, so of equal spans that of the first search gives the label.
+        // The sort is stable, so of equal spans that of the first search determines the label.
         spans.sort_by_key(|span| span.start);
         let mut merged: Vec<SecretSpan> = Vec::with_capacity(spans.len());
-        // The length of the span that gave the last label: joining must not increase it.
+        // The length of the span that determined the last label: joining must not increase it.
         let mut longest = 0;
         for span in spans {
             let len = span.end - span.start;

@@ -45,7 +45,7 @@ pub(super) struct ChunkDecoder {
 #[derive(Debug)]
 struct StreamedCall {
     index: Option<u64>,
-    /// The id that the server gave.
+    /// The id that the server sent.
     told_id: String,
     id: String,
     name: String,

@@ -43,7 +43,7 @@ impl TurnDriver<'_> {
     }
 
     /// Summarises the conversation on request, and returns the end of the request. Nothing changes
-    /// if the engine gives no summary.
+    /// if the engine returns no summary.
     pub(in crate::session) async fn compact(mut self) -> SessionEvent {
         match self.compact_all().await {
             Ok(Some(end)) => end,
@@ -74,8 +74,8 @@ impl TurnDriver<'_> {
         Ok(Some(SessionEvent::done(&ConversationCompacted { conversation_id, replaced })))
     }
 
-    /// Returns the engine's summary of the first `upto` messages, which is empty if it gave none,
-    /// or `None` if the request has to stop.
+    /// Returns the engine's summary of the first `upto` messages, which is empty if it returned
+    /// none, or `None` if the request has to stop.
     async fn ask_for_summary(
         &mut self,
         messages: &[Arc<ChatMessage>],

@@ -10,7 +10,7 @@ use crate::session::attachments::message_content;
 use crate::turn::{StopReason, TurnAction};
 
 impl TurnDriver<'_> {
-    /// Lets the engine stop by itself. What it still gives belongs to the answer, which is then
+    /// Lets the engine stop by itself. What it still sends belongs to the answer, which is then
     /// dropped.
     pub(super) async fn interrupt(&mut self, todo: &mut Vec<TurnAction>) {
         let Some(answer) = &mut self.answer else { return };

@@ -191,7 +191,7 @@ impl PastCall {
         let is_of_runtime = matches!(event, LedgerEvent::RuntimeRan(_));
         let call = event.into_call().unwrap_or_default();
         let took = outcome.decided.as_ref().filter(|_| decider != Some(HistoryDecider::Rule));
-        // A clock that was set back between the two gives no time.
+        // A clock that was set back between the two yields no duration.
         let took_ms = took.and_then(|(_, at_ms)| u64::try_from(at_ms - entry.at_ms).ok());
         let (answer, _) = outcome.decided.unwrap_or_default();
         let words = answer.words.or(answer.chosen).or(answer.message);

@@ -56,7 +56,7 @@ impl Viewers {
         Ok(DeskAnswer::Links { links: links.collect() })
     }
 
-    /// Gives the desk a request, which it answers in its own time.
+    /// Passes the desk a request, which it answers in its own time.
     async fn ask_desk(&self, viewer: u64, id: &str, command: DeskCommand) -> Result<(), String> {
         // Without a seat the connection is about to end.
         let Some(who) = self.seats().get(&viewer).map(|seat| seat.person_at(viewer)) else {
