@@ -217,8 +217,12 @@ impl Terminal {
         let waiting = &mut self.waiting[at];
         let before = std::mem::replace(&mut waiting.card, card);
         let picks_before = std::mem::replace(&mut waiting.picks, picks);
+        let is_allowed_by_other = before.row.allowed_by != waiting.card.row.allowed_by;
         if at > 0 {
             return String::new();
+        }
+        if is_allowed_by_other {
+            return self.redraw(now);
         }
         if waiting.picks == picks_before {
             let is_new = before.last_words != waiting.card.last_words && self.typing.is_none();

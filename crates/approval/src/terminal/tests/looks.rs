@@ -239,3 +239,28 @@ fn a_question_in_words_breaks_between_them() {
     let expected = "\n  Shall one more phone, person or viewer\n  be linked?\n";
     assert!(printed.contains(expected), "{printed}");
 }
+
+/// The first of two people may be at this terminal, or anywhere else.
+#[test]
+fn the_first_of_two_allows_is_shown() {
+    let mut seat = Seat::new();
+    let mut card = Arc::unwrap_or_clone(build(1));
+    card.require_desk(false, AllowDemands { two_people: true, ..AllowDemands::default() });
+    let redraw = |card: &Card| {
+        let (card, picks) = (Arc::new(card.clone()), vec![Vec::new(); card.pickers.len()]);
+        ChannelOrder::Redraw { card, copies: Vec::new(), picks }
+    };
+    let shown = seat.order(show(Arc::new(card.clone())));
+    assert!(shown.contains("Two people"), "{shown}");
+    card.row.allowed_by = Some("Ben".to_owned());
+    let shown = seat.order(redraw(&card));
+    assert!(shown.contains("Ben allowed; one more person is needed"), "{shown}");
+    assert_eq!(seat.tap('a'), NOTHING, "nobody has read it yet");
+    assert_eq!(seat.order(redraw(&card)), "", "it is shown once");
+    // What somebody types goes on below it.
+    seat.key(TerminalKey::Char('r'));
+    seat.tap('n');
+    card.row.allowed_by = Some("Cleo".to_owned());
+    let shown = seat.order(redraw(&card));
+    assert!(shown.contains("Cleo allowed") && shown.ends_with(": n"), "{shown}");
+}
