@@ -283,7 +283,7 @@ impl Desk {
     }
 
     pub(super) fn handle_gone_asker(&mut self, step: &mut DeskStep, asker: AskerId) {
-        self.twins.waiting.remove(&asker);
+        self.twins.take_waiting(asker);
         if let Some(id) = self.askers.get(&asker).cloned() {
             self.close_question(step, &id, ClosedHow::Gone);
         }

@@ -9,8 +9,9 @@ impl Desk {
     /// room to the agents here.
     pub(super) fn has_room(&self, request: &ApprovalRequest) -> bool {
         let share = if request.machine.is_some() { 2 } else { 1 };
-        self.open.len() < self.most_open / share
-            && self.bytes + request_size(request) <= MOST_BYTES / share
+        let (twins, twin_bytes) = self.twins.waiting_room();
+        self.open.len() + twins < self.most_open / share
+            && self.bytes + twin_bytes + request_size(request) <= MOST_BYTES / share
     }
 }
 

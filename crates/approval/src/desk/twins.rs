@@ -12,6 +12,7 @@ use callgate_wire::hook::AgentProfile;
 
 use super::digest::CallDigest;
 use super::question::Ruling;
+use super::room::request_size;
 use super::{AskerId, Desk, DeskOutput, DeskStep, record};
 
 /// How long after an answer the other hook may still ask. Agents run the hooks of a call at once or
@@ -26,7 +27,9 @@ const CHANGED: &str = "A person changed this call, and one of the agent's two ho
 #[derive(Debug, Default)]
 pub(super) struct TwinCalls {
     /// Those that wait for the answer to the first.
-    pub(super) waiting: HashMap<AskerId, WaitingTwin>,
+    waiting: HashMap<AskerId, WaitingTwin>,
+    /// How many bytes their requests have together.
+    waiting_bytes: usize,
     answered: Vec<AnsweredTwin>,
     /// The latest runs that such agents have reported: until when each counts, and by which hook.
     reported: Vec<(Duration, CallDigest, Option<String>)>,
@@ -81,9 +84,13 @@ impl Desk {
                 && open.request.as_ref().is_some_and(is_same)
         });
         let Some(first) = first.map(|(id, _)| id.clone()) else { return false };
-        let twin = WaitingTwin { first, request: request.clone(), ruling: ruling.clone() };
-        self.twins.waiting.insert(asker, twin);
-        true
+        // Without room it is refused like any other question.
+        let has_room = self.has_room(request);
+        if has_room {
+            let twin = WaitingTwin { first, request: request.clone(), ruling: ruling.clone() };
+            self.twins.add_waiting(asker, twin);
+        }
+        has_room
     }
 
     /// Gives the answer to a question to the other hook of its call, now or when it asks.
@@ -108,7 +115,7 @@ impl Desk {
             return;
         }
         for asker in followers {
-            if let Some(twin) = self.twins.waiting.remove(&asker) {
+            if let Some(twin) = self.twins.take_waiting(asker) {
                 answer_twin(step, asker, &twin.request, response, &by);
             }
         }
@@ -118,7 +125,7 @@ impl Desk {
     /// decided.
     pub(super) fn release_twins(&mut self, step: &mut DeskStep, id: &RequestId) {
         for asker in self.twins.waiting_for(id) {
-            if let Some(WaitingTwin { request, ruling, .. }) = self.twins.waiting.remove(&asker) {
+            if let Some(WaitingTwin { request, ruling, .. }) = self.twins.take_waiting(asker) {
                 // Nothing was recorded under its id while it followed the first.
                 self.handle_question(step, asker, request, ruling, false);
             }
@@ -154,6 +161,23 @@ impl Desk {
 }
 
 impl TwinCalls {
+    /// Returns how many hooks wait, and how many bytes their requests have together.
+    pub(super) fn waiting_room(&self) -> (usize, usize) {
+        (self.waiting.len(), self.waiting_bytes)
+    }
+
+    fn add_waiting(&mut self, asker: AskerId, twin: WaitingTwin) {
+        self.waiting_bytes += request_size(&twin.request);
+        self.waiting.insert(asker, twin);
+    }
+
+    /// Removes a hook that waits.
+    pub(super) fn take_waiting(&mut self, asker: AskerId) -> Option<WaitingTwin> {
+        let twin = self.waiting.remove(&asker)?;
+        self.waiting_bytes -= request_size(&twin.request);
+        Some(twin)
+    }
+
     /// Forgets the answer to a question, which was not recorded.
     pub(super) fn forget_answer(&mut self, id: &RequestId) {
         self.answered.retain(|twin| twin.response.request_id != *id);

@@ -3,7 +3,7 @@
 use callgate_wire::approval::{Action, ApprovalRequest, Decision, RequestKind};
 use serde_json::json;
 
-use super::super::{AskerId, DeskInput, DeskOutput};
+use super::super::{AskerId, DeskInput, DeskOutput, MOST_BYTES};
 use super::cases::{Table, answers, is_shown};
 use super::checks::rule_asks;
 use super::{ada, edited_input, request_of};
@@ -105,6 +105,42 @@ fn a_second_hook_is_not_left_alone() {
     table.bring(2, call(2, "make", Some("claude")), rule_asks());
     let outputs = table.wait(360);
     assert_eq!(decisions(&outputs), [(1, Decision::Timeout), (2, Decision::Timeout)]);
+}
+
+#[test]
+fn second_hooks_that_wait_take_room_and_give_it_back() {
+    let mut table = Table::new();
+    table.desk.most_open = 4;
+    let other = |hook: u64| Some(format!("other-{hook}"));
+    table.bring(1, call(1, "make", None), rule_asks());
+    for hook in 2..=4 {
+        let waiting = table.bring(hook, call(hook, "make", other(hook).as_deref()), rule_asks());
+        assert!(waiting.is_empty(), "{waiting:?}");
+    }
+    // It is not asked about, either.
+    let fifth = table.bring(5, call(5, "make", other(5).as_deref()), rule_asks());
+    assert_eq!(decisions(&fifth), [(5, Decision::Timeout)]);
+    table.give(DeskInput::Gone(AskerId(4)));
+    let waiting = table.bring(6, call(6, "make", other(6).as_deref()), rule_asks());
+    assert!(waiting.is_empty(), "{waiting:?}");
+    table.button(1, Action::Deny);
+    table.delivered(1);
+    for number in 10..14 {
+        let asked = table.bring(number, call(number, "make it", None), rule_asks());
+        assert!(is_shown(&asked), "all room is free again: {asked:?}");
+    }
+}
+
+/// A waiting hook holds its whole request.
+#[test]
+fn second_hooks_that_wait_count_with_their_bytes() {
+    let mut table = Table::new();
+    let large = "x".repeat(1024);
+    table.bring(1, call(1, &large, None), rule_asks());
+    table.desk.bytes = MOST_BYTES - 2 * large.len();
+    assert!(table.bring(2, call(2, &large, Some("one")), rule_asks()).is_empty());
+    let third = table.bring(3, call(3, &large, Some("two")), rule_asks());
+    assert_eq!(decisions(&third), [(3, Decision::Timeout)]);
 }
 
 #[test]
