@@ -5,7 +5,8 @@
 //! comes here is remembered until many others have followed. Whatever may have been checked
 //! elsewhere is not reported: by the desk before a restart, or by a hook while no desk ran.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
@@ -21,7 +22,7 @@ use super::{Desk, DeskStep};
 /// How long a call may run that nobody here has checked, because another one has.
 pub(crate) const LONGEST_CALL: Duration = Duration::from_hours(1);
 /// The most checks that are remembered.
-const MOST: usize = 16_384;
+pub(super) const MOST: usize = 16_384;
 /// How long a session is not mentioned again after a notice. The ledger has every run.
 const PAUSE: Duration = Duration::from_mins(10);
 /// The most sessions and tools of agents that are remembered.
@@ -33,7 +34,8 @@ const NOBODY: &str = "nobody: its hook did not ask";
 pub(super) struct SeenChecks {
     /// Makes the digests. They never leave this process, and the agent waits while they are made.
     hasher: RandomState,
-    digests: HashSet<u64>,
+    /// How many of the remembered checks have each digest.
+    digests: HashMap<u64, u32>,
     /// When each check came, with its digests.
     order: VecDeque<(Duration, [u64; 2])>,
     /// The tools whose runs were reported after a check, each with its agent.
@@ -50,14 +52,22 @@ impl SeenChecks {
             && let Some((at, oldest)) = self.order.pop_front()
         {
             for digest in oldest {
-                self.digests.remove(&digest);
+                // A later check may be about a call that looks the same.
+                if let Entry::Occupied(mut checks) = self.digests.entry(digest) {
+                    *checks.get_mut() -= 1;
+                    if *checks.get() == 0 {
+                        checks.remove();
+                    }
+                }
             }
             // Its call may still be running, and would now be taken for one without a check.
             if at + LONGEST_CALL > now {
                 self.unsure_until = now + LONGEST_CALL;
             }
         }
-        self.digests.extend(digests);
+        for digest in digests {
+            *self.digests.entry(digest).or_default() += 1;
+        }
         self.order.push_back((now, digests));
     }
 
@@ -102,9 +112,9 @@ impl Desk {
         // Some agents name a call in one of the two events only.
         let is_named = tool_use_id(request).is_some();
         let unnamed = self.digest_without_id(any);
-        let is_seen = digests.contains(&this)
-            || digests.contains(&unnamed)
-            || !is_named && digests.contains(&any);
+        let is_seen = digests.contains_key(&this)
+            || digests.contains_key(&unnamed)
+            || !is_named && digests.contains_key(&any);
         if is_seen {
             if self.seen_checks.reported.len() < MOST_NAMES {
                 self.seen_checks.reported.insert(name);

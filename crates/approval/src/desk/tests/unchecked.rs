@@ -7,7 +7,7 @@ use callgate_wire::hook::AgentProfile;
 use callgate_wire::hook::agents::AGENTS;
 use serde_json::json;
 
-use super::super::unchecked_runs::LONGEST_CALL;
+use super::super::unchecked_runs::{LONGEST_CALL, MOST};
 use super::super::{AskerId, DeskInput, DeskOutput, DeskSettings};
 use super::cases::Table;
 use super::{request_of, settings};
@@ -70,6 +70,23 @@ fn a_run_about_which_no_hook_asked_is_recorded_and_told_once() {
     assert_eq!(reported(&mut table, kimi("settle", "c")), (true, vec![]));
     table.wait(601);
     assert_eq!(reported(&mut table, kimi("settle", "d")).1.len(), 1);
+}
+
+/// A check that is the same as a later one is forgotten before it.
+#[test]
+fn a_forgotten_check_takes_no_later_one_along() {
+    let mut table = table();
+    let unnamed = |kind: &str, command: &str| call(kind, "kimi", "Bash", None, command);
+    table.ask(1, unnamed("check", "make"));
+    // The tool is one whose runs are reported.
+    table.give(DeskInput::Told(unnamed("settle", "make")));
+    table.ask(2, unnamed("check", "make"));
+    for number in 3..=MOST as u64 + 1 {
+        table.ask(number, unnamed("check", &format!("make {number}")));
+    }
+    // Until then a run may be one whose check was forgotten.
+    table.wait(LONGEST_CALL.as_secs());
+    assert!(!reported(&mut table, unnamed("settle", "make")).0);
 }
 
 /// It is noted for exactly those agents that may run a call without their hook.
