@@ -316,6 +316,8 @@ impl Desk {
         card.row.allowed_by.clone_from(&before.allowed_by);
         open.is_cut_for_viewers = record::is_cut(input.shown()) && !open.keeps_input;
         open.is_cut_on_phones = (self.cuts_on_phones)(&card);
+        // The ledger may have had too little of the input to know what can be chosen.
+        open.picks.resize(card.pickers.len(), Vec::new());
         open.card = Arc::new(card);
         open.request = Some(request);
         open.asker = Some(asker);

@@ -437,6 +437,24 @@ fn a_question_without_a_copy_is_shown_again_after_a_restart() {
     assert!(!is_shown(&table.ask(4, request(2, "make"))));
 }
 
+/// The ledger has too little of such a question to know what can be chosen.
+#[test]
+fn answers_can_be_chosen_after_a_restart_from_what_the_ledger_has_only_in_part() {
+    let mut table = Table::new();
+    let long = "and\n".repeat(100_000);
+    let question = |text: &str| json!({ "question": text, "options": [{ "label": "Red" }] });
+    let questions = [question(&format!("Colour {long}?")), question("And then?")];
+    let asked =
+        || request_of(1, "AskUserQuestion", &json!({ "questions": questions.clone() }), &json!({}));
+    table.ask(1, asked());
+    table.restart();
+    table.ask(2, asked());
+    for question in [0, 1] {
+        table.button(1, Action::Pick { question, option: 0 });
+    }
+    assert_eq!(answer(&table.button(1, Action::Done)).decision, Decision::Allow);
+}
+
 #[test]
 fn what_cannot_be_recorded_is_not_decided() {
     let mut table = Table::new();
