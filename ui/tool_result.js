@@ -9,10 +9,11 @@ export function headline({ card, name, isOver, isLost, isError }) {
 }
 
 /** Returns how a call failed that is over, or "". @param {ToolPart} part @returns {string} */
-export function failure({ card, result, isError, isOver, isLost }) {
+export function failure({ card, name, result, isError, isOver, isLost }) {
   if (!isOver) return "";
   if (isLost) return card ? "no result" : "not finished";
-  const how = commandFailure(result);
+  // A signal is how a stopped command is meant to end.
+  const how = name === "stop_command" ? "" : commandFailure(result);
   if (how || !isError) return how;
   if (result?.denied === true) return "denied";
   if (result?.interrupted === true) return "interrupted";
@@ -33,8 +34,8 @@ function commandFailure(result) {
 /** Returns how a command ended, or that it still runs in the background. @param {ToolPart} part */
 export function ending(part) {
   const { result } = part;
-  const how = failure(part) || (Number.isInteger(result?.exitCode) ? `exit code ${result.exitCode}` : "");
-  return how || (result?.running === true ? "still running" : "");
+  const code = Number.isInteger(result?.exitCode) ? `exit code ${result.exitCode}` : "";
+  return failure(part) || (result?.signal ?? code) || (result?.running === true ? "still running" : "");
 }
 
 /** Returns true for what a command in the background has written. @param {any} result */

@@ -80,7 +80,8 @@ fn calls() -> Vec<(&'static str, Value, Value)> {
         (
             "stop_command",
             json!({ "id": "cmd-1" }),
-            json!({ "id": "cmd-1", "running": false, "exitCode": 0, "output": "bye\n", "truncated": false }),
+            json!({ "id": "cmd-1", "running": false, "exitCode": null, "signal": "SIGTERM",
+                "output": "bye\n", "truncated": false }),
         ),
         ("todo_write", items.clone(), items),
         (
@@ -124,7 +125,7 @@ fn no_card_of_an_own_tool_shows_json() {
     }
     for (name, css, text) in [
         ("read_command", ".terminal", "listening\nstill running"),
-        ("stop_command", ".terminal", "bye\nexit code 0"),
+        ("stop_command", ".terminal", "bye\nSIGTERM"),
         ("ask_user", ".output", "Which colour? Red"),
         ("get_system_info", ".output", "roots: /w, /x"),
         ("read_command", "summary code", "id: cmd-1"),
@@ -133,6 +134,8 @@ fn no_card_of_an_own_tool_shows_json() {
         assert!(shown.contains(text), "{name}: {shown}");
     }
     assert!(!browser.text("[data-tool=start_command]").contains("cmd-1"));
+    let failed = "return document.querySelectorAll('[data-tool=stop_command] .is-bad').length";
+    assert_eq!(browser.run(failed, &json!([])), 0, "a signal is how a stopped command ends");
     let drawn = "return document.querySelector('[data-tool=capture_screenshot] img').naturalWidth";
     assert_eq!(browser.run(drawn, &json!([])), 1);
     assert_open_to_all(&browser);
