@@ -7,10 +7,12 @@
 use crate::act::Act;
 use crate::disk::{Disk, real_path};
 use crate::place::{folders_above, is_in, join_path, last_name};
-use crate::shell::{ShellCommand, ShellWord};
+use crate::shell::{GAP, ShellCommand, ShellWord};
 use crate::steps;
 use callgate_mask::words;
 
+/// The most folders of one command that are looked at. Each `-C` doubles them.
+const MOST_FOLDERS: usize = 64;
 /// The cost of one look at the disk.
 const LOOK: usize = 256;
 
@@ -19,31 +21,41 @@ pub(crate) fn repository_trap_reason(act: &Act, disk: &dyn Disk) -> Option<Strin
     let is_git =
         |words: &[ShellWord]| words.first().is_some_and(|word| word.could_name(words!("git")));
     let mut runs = act.runs.all_runs().filter(|(_, words)| is_git(words));
-    let found = runs.find_map(|(command, words)| {
-        let folders = git_folders(command, words);
+    runs.find_map(|(command, words)| {
+        let Some(folders) = git_folders(command, words) else {
+            return Some("git is given more folders than are looked at".to_owned());
+        };
         // Git itself knows the folder without links.
         let led = folders.iter().filter_map(|folder| real_path(folder, disk));
         let mut all = folders.iter().cloned().chain(led);
-        all.find_map(|folder| found_from(&folder, act, disk))
-    })?;
-    Some(format!(
-        "{found} looks like a repository of its own, and git would run what its `config` names"
-    ))
+        let found = all.find_map(|folder| found_from(&folder, act, disk))?;
+        Some(format!(
+            "{found} looks like a repository of its own, and git would run what its `config` names"
+        ))
+    })
 }
 
 /// Returns the folders in which git may look for its repository: those of the command, and those
-/// of `-C`.
-fn git_folders(command: &ShellCommand, words: &[ShellWord]) -> Vec<String> {
+/// of `-C`. `None` if there are too many.
+fn git_folders(command: &ShellCommand, words: &[ShellWord]) -> Option<Vec<String>> {
     let mut folders = command.folders.clone();
-    for two in words.windows(2).filter(|two| two[0].text() == Some("-C")) {
-        if let Some(folder) = two[1].text() {
-            folders =
-                folders.iter().flat_map(|cwd| [cwd.clone(), join_path(cwd, folder)]).collect();
+    let names_folder = |word: &ShellWord| word.texts().any(|text| text == "-C");
+    for two in words.windows(2).filter(|two| names_folder(&two[0])) {
+        let known = two[1].texts().filter(|text| !text.contains(GAP));
+        let known: Vec<String> = known.collect();
+        for folder in folders.clone() {
+            // Each leads on from the one before.
+            for next in known.iter().map(|next| join_path(&folder, next)) {
+                if !folders.contains(&next) {
+                    folders.push(next);
+                }
+            }
         }
-        // Each `-C` doubles them.
-        folders.truncate(crate::shell::DEEPEST);
+        if folders.len() > MOST_FOLDERS {
+            return None;
+        }
     }
-    folders
+    Some(folders)
 }
 
 /// Returns the first such folder from this one upward. In the project all folders are examined,

@@ -126,6 +126,20 @@ fn a_command_that_writes_outside_the_project_is_asked_about() {
             "bash -c 'echo x > ~/x'",
             "echo $(touch ~/x)",
             "make > /tmp/../etc/x",
+            // What a variable is may be an option, and may be a file.
+            "f=-v; [ \"$X\" ] && f=~/.bashrc; cp x $f",
+            "f=~/.bashrc; [ \"$X\" ] && f=-v; cp x $f",
+            "f=-v; [ \"$X\" ] && f=--; cp x ~/.bashrc $f",
+            "f=-v; [ \"$X\" ] && f=~/.bashrc; touch $f",
+            "f=-n; [ \"$X\" ] && f=-i; sed $f s/a/b/ ~/.bashrc",
+            "f=-e; [ \"$X\" ] && f=-i; sed $f s/a/b/ ~/.bashrc",
+            "f=-vsrc; [ \"$X\" ] && f=-t/home/ada/bin; cp $f x",
+            "o=of=a; [ \"$X\" ] && o=of=/home/ada/.bashrc; dd if=x $o",
+            "f=-c; [ \"$X\" ] && f=-k; gzip $f ~/x",
+            "f=-tf; [ \"$X\" ] && f=-xf; tar $f x.tar -C ~",
+            "f=-xf; [ \"$X\" ] && f=-cf; tar $f ~/x.tar src",
+            "g=status; [ \"$X\" ] && g=clone; git $g https://x.example/y ~/y",
+            "g=--no-pager; [ \"$X\" ] && g=clone; git $g https://x.example/y ~/y",
         ],
     );
 }
@@ -177,6 +191,9 @@ fn reading_outside_and_writing_inside_are_no_writes_outside() {
             "for i in 1 2; do cat \"$i\"; done",
             "for f in *.x; do cp \"$f\" out/; done",
             "make 2>&1 | tail -5",
+            "v=; [ \"$CI\" ] && v=-v; cp $v a src/b",
+            "v=-q; [ \"$CI\" ] && v=-v; tar xf x.tar $v",
+            "n=-n; [ \"$CI\" ] && n=-ne; sed $n s/a/b/ /etc/hosts",
         ],
     );
 }

@@ -3,11 +3,17 @@
 //!
 //! A program that is not in the table is not seen to write anything.
 
+mod argument_forms;
+
 use super::{Act, touch};
 use crate::glob::{PatternToken, literal_toks};
 use crate::place;
 use crate::shell::{ShellCommand, ShellWord, operands};
 use crate::steps;
+use argument_forms::{
+    archive_letters, in_place, last_operands, may_be_operand, may_be_option, names_one,
+    option_values, values_after,
+};
 use callgate_mask::word_list::WordList;
 use callgate_mask::words;
 
@@ -124,11 +130,15 @@ impl WrittenPaths<'_> {
         command: &ShellCommand,
         arguments: &[ShellWord],
     ) {
-        let operands = || arguments.iter().filter(|word| !is_option(word));
+        let operands = || arguments.iter().filter(|word| may_be_operand(word));
         match written {
             All => self.add_files(command, operands()),
             AllUnless(options) => {
-                if option_values(arguments, options).next().is_none() {
+                let is_given = |word: &ShellWord| {
+                    !may_be_operand(word)
+                        && word.gapped_texts().all(|text| names_one(&text, options))
+                };
+                if !arguments.iter().any(is_given) {
                     self.add_files(command, operands());
                 }
             }
@@ -143,7 +153,7 @@ impl WrittenPaths<'_> {
                 }
             }
             Disk => {
-                let values = arguments.iter().filter_map(|word| value_of(word, "of="));
+                let values = arguments.iter().flat_map(|word| values_after(word, "of="));
                 self.add_values(command, values);
             }
             Archive => self.of_archive(command, arguments),
@@ -153,15 +163,23 @@ impl WrittenPaths<'_> {
 
     /// Adds what `tar` unpacks to or packs into.
     fn of_archive(&mut self, command: &ShellCommand, arguments: &[ShellWord]) {
-        let texts: Vec<String> = arguments.iter().map(ShellWord::gapped_text).collect();
-        let letters = |(at, text): (usize, &String)| match text.strip_prefix('-') {
-            Some(rest) => (!rest.starts_with('-')).then(|| rest.to_owned()),
-            // Without a dash only the first word has letters: `tar xf x.tar`.
-            None => (at == 0).then(|| text.clone()),
-        };
-        let short: String = texts.iter().enumerate().filter_map(letters).collect();
-        let has_long = |option: &str| texts.iter().any(|text| text == option);
-        if short.contains('x') || has_long("--extract") || has_long("--get") {
+        let texts: Vec<(usize, String)> = arguments
+            .iter()
+            .enumerate()
+            .flat_map(|(at, word)| word.gapped_texts().map(move |text| (at, text)))
+            .collect();
+        let short: String =
+            texts.iter().filter_map(|(at, text)| archive_letters(*at, text)).collect();
+        let has_long = |option: &str| texts.iter().any(|(_, text)| text == option);
+        let surely_lists = arguments.iter().enumerate().any(|(at, word)| {
+            let lists = |text: String| {
+                text == "--list"
+                    || archive_letters(at, &text).is_some_and(|letters| letters.contains('t'))
+            };
+            word.gapped_texts().all(lists)
+        });
+        let extracts = short.contains('x') || has_long("--extract") || has_long("--get");
+        if extracts {
             self.add_folders(
                 command,
                 option_values(arguments, "-C --directory --one-top-level").collect(),
@@ -170,9 +188,12 @@ impl WrittenPaths<'_> {
                 // With absolute names the archive says where it writes.
                 self.paths.push(vec![PatternToken::Cross]);
             }
-        } else if !short.contains('t') && !has_long("--list") {
+        }
+        let may_pack = !extracts || arguments.iter().any(|word| !word.is_known());
+        if may_pack && !surely_lists {
             // The letters may come without a dash, and then the archive is the next word.
-            let archive = arguments.iter().skip(1).take(1).filter(|_| !texts[0].starts_with('-'));
+            let begins_plain = arguments.first().is_some_and(may_be_operand);
+            let archive = arguments.iter().skip(1).take(1).filter(|_| begins_plain);
             self.add_all(command, archive);
             self.add_values(command, option_values(arguments, "-f --file"));
         }
@@ -180,21 +201,26 @@ impl WrittenPaths<'_> {
 
     fn of_git(&mut self, command: &ShellCommand, arguments: &[ShellWord]) {
         let mut at = 0;
-        while let Some(word) = arguments.get(at).filter(|word| is_option(word)) {
+        while let Some(word) = arguments.get(at).filter(|word| may_be_option(word)) {
+            if may_be_operand(word) {
+                // Which word the command is, is not known.
+                self.add_all(command, &arguments[at + 1..]);
+            }
             let takes_next =
                 words!("-C -c --git-dir --work-tree --namespace").contains(word.gapped_text());
             at += 1 + usize::from(takes_next);
         }
         let (options, rest) = arguments.split_at(at.min(arguments.len()));
         let Some((name, rest)) = rest.split_first() else { return };
-        let name = name.gapped_text();
-        if !GIT_READS.contains(&name) {
+        let names: Vec<String> = name.gapped_texts().collect();
+        if !names.iter().all(|name| GIT_READS.contains(name)) {
             self.add_values(command, option_values(options, "-C --git-dir --work-tree"));
         }
-        if name == "clone" {
+        if names.iter().any(|name| name == "clone") {
             self.add_all(command, last_operands(rest));
-        } else if GIT_CREATES.contains(&name) {
-            self.add_all(command, rest.iter().filter(|word| !is_option(word)));
+        }
+        if names.iter().any(|name| GIT_CREATES.contains(name) && name != "clone") {
+            self.add_all(command, rest.iter().filter(|word| may_be_operand(word)));
         }
         self.add_values(
             command,
@@ -274,94 +300,4 @@ impl WrittenPaths<'_> {
             }
         }
     }
-}
-
-fn is_option(word: &ShellWord) -> bool {
-    let text = word.gapped_text();
-    text.starts_with('-') && text.len() > 1
-}
-
-/// Returns the last argument that is not an option. The word after an option may be its value, so
-/// the one before that counts as well.
-fn last_operands(arguments: &[ShellWord]) -> Vec<&ShellWord> {
-    let mut found = Vec::new();
-    for (at, word) in arguments.iter().enumerate().rev().filter(|(_, word)| !is_option(word)) {
-        found.push(word);
-        let before = at.checked_sub(1).map(|before| &arguments[before]);
-        if before.is_none_or(|before| !is_option(before) || before.text() == Some("--")) {
-            break;
-        }
-    }
-    found
-}
-
-/// Returns the values of some options: the next word, or the rest of the same word.
-fn option_values<'a>(
-    arguments: &'a [ShellWord],
-    options: &'a str,
-) -> impl Iterator<Item = Vec<PatternToken>> + 'a {
-    arguments
-        .iter()
-        .enumerate()
-        .filter_map(move |(at, word)| {
-            let text = word.gapped_text();
-            let named =
-                options.split_ascii_whitespace().find_map(|option| value_at(&text, option))?;
-            let first = word.patterns().next().unwrap_or_default();
-            let rest = first.get(named..).unwrap_or_default().to_vec();
-            let next = || arguments.get(at + 1).into_iter().flat_map(ShellWord::patterns).collect();
-            Some(if rest.is_empty() { next() } else { vec![rest] })
-        })
-        .flat_map(|values: Vec<Vec<PatternToken>>| values)
-}
-
-/// Returns where the value begins in a word that is this option, perhaps among other letters or
-/// abbreviated; at its end if it is in the next word.
-fn value_at(text: &str, option: &str) -> Option<usize> {
-    if let Some(letter) = option.strip_prefix('-').filter(|rest| rest.chars().count() == 1) {
-        let cluster = text.strip_prefix('-').filter(|rest| !rest.starts_with('-'))?;
-        let at = cluster.find(letter)?;
-        return cluster[..at].chars().all(char::is_alphabetic).then_some(at + 2);
-    }
-    let name = text.split('=').next().unwrap_or_default();
-    let is_it = name == option || (name.len() > 3 && text.starts_with("--"));
-    (is_it && option.starts_with(name)).then(|| (name.len() + 1).min(text.chars().count()))
-}
-
-fn value_of(word: &ShellWord, beginning: &str) -> Option<Vec<PatternToken>> {
-    let is_it = word.gapped_text().starts_with(beginning);
-    let first = word.patterns().next().filter(|_| is_it)?;
-    Some(first.get(beginning.len()..).unwrap_or_default().to_vec())
-}
-
-/// Returns the files that a program changes in place, if it does. `letters` are the options that
-/// take the rest of their word or the next one; without a program text among them, the first
-/// argument is the text.
-fn in_place<'a>(arguments: &'a [ShellWord], letters: &str) -> Option<Vec<&'a ShellWord>> {
-    let (mut is_in_place, mut has_text, mut is_value) = (false, false, false);
-    let mut files = Vec::new();
-    for word in arguments {
-        let text = word.gapped_text();
-        if std::mem::take(&mut is_value) {
-            continue;
-        }
-        if !is_option(word) {
-            files.push(word);
-        } else if text.starts_with("--") {
-            // Long options may be abbreviated.
-            is_in_place |= text.starts_with("--in");
-            let is_text = ["--expression", "--file"].iter().any(|name| text.starts_with(name));
-            has_text |= is_text;
-            is_value = is_text && !text.contains('=');
-        } else if let Some(at) = text.find(|c: char| c == 'i' || letters.contains(c)) {
-            is_in_place |= text[at..].starts_with('i');
-            let takes_value = !text[at..].starts_with('i');
-            has_text |= text[at..].starts_with(['e', 'E', 'f']);
-            is_value = takes_value && at + 1 == text.len();
-        }
-    }
-    if !has_text && !files.is_empty() {
-        files.remove(0);
-    }
-    is_in_place.then_some(files)
 }

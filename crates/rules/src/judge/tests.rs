@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::disk::tests::MadeUpDisk;
-use crate::disk::{MOST_LOOKUPS, NoLinks};
+use crate::disk::{DiskEntry, MOST_LOOKUPS, NoLinks};
 use crate::{GuardedSet, RuleFile, Trust, UnclearCommands};
 
 const HOME: &str = "/home/ada";
@@ -316,5 +316,38 @@ fn links_lead_out_for_what_commands_write_and_what_arguments_name() {
     assert_eq!(verdict.rule.map(|rule| rule.name).as_deref(), Some("outside"));
     for (path, expected) in [("src/out/b", RuleDecision::Ask), ("src/in/b", RuleDecision::Allow)] {
         assert_eq!(decide("mcp__x__read_file", &json!({ "path": path })), expected, "{path}");
+    }
+}
+
+/// A disk with one folder that git takes for a repository.
+struct TrapDisk;
+
+impl Disk for TrapDisk {
+    fn entry(&self, _path: &str) -> DiskEntry {
+        DiskEntry::Present
+    }
+
+    fn exists(&self, path: &str) -> bool {
+        let name = path.strip_prefix("/home/ada/engine/a/b/c/d/trap/");
+        matches!(name, Some("HEAD" | "objects" | "refs"))
+    }
+}
+
+#[test]
+fn a_repository_is_found_where_the_options_of_git_lead() {
+    let policy = Policy::new(GuardedSet::new(HOME));
+    for (line, is_found) in [
+        ("git -C a/b/c/d/trap status", true),
+        ("git -C a -C b -C c -C d -C trap status", true),
+        ("cd a; cd b; git -C c -C d -C trap status", true),
+        ("x=-C; [ \"$Y\" ] && x=-v; git $x a/b/c/d/trap status", true),
+        ("x=src; [ \"$Y\" ] && x=a/b/c/d/trap; git -C $x status", true),
+        ("git -C 1 -C 2 -C 3 -C 4 -C 5 -C 6 -C 7 status", true),
+        ("git -C a -C b -C c -C d status", false),
+    ] {
+        let act =
+            Act::from_call("Bash", &json!({ "command": line }).to_string(), PROJECT, "", HOME);
+        let verdict = judge_act(&policy, &act, &TrapDisk, &Moment::from_unix_ms(0, 0));
+        assert_eq!(verdict.wants_person, is_found, "{line}: {}", verdict.because);
     }
 }
