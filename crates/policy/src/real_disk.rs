@@ -1,9 +1,9 @@
 //! The disk of this machine, as verdicts see it.
 
-use std::fs::{self, DirEntry, FileType};
+use std::fs;
 use std::io::ErrorKind;
 
-use callgate_rules::{Disk, DiskEntry};
+use callgate_rules::{Disk, DiskEntry, FolderListing};
 
 /// The disk of this machine. A look at it may block, for example on a network that is gone, so it
 /// is not for a thread that must not wait.
@@ -25,12 +25,22 @@ impl Disk for RealDisk {
         }
     }
 
-    fn links_in(&self, folder: &str) -> Vec<String> {
-        names_in(folder, FileType::is_symlink)
-    }
-
-    fn folders_in(&self, folder: &str) -> Vec<String> {
-        names_in(folder, FileType::is_dir)
+    fn list(&self, folder: &str, most: usize) -> FolderListing {
+        let mut listing = FolderListing::default();
+        for entry in fs::read_dir(folder).into_iter().flatten().take(most) {
+            listing.read_count += 1;
+            let Ok(entry) = entry else { continue };
+            let Ok(kind) = entry.file_type() else { continue };
+            let names = if kind.is_symlink() {
+                &mut listing.links
+            } else if kind.is_dir() {
+                &mut listing.folders
+            } else {
+                continue;
+            };
+            names.push(entry.file_name().to_string_lossy().into_owned());
+        }
+        listing
     }
 
     fn exists(&self, path: &str) -> bool {
@@ -41,12 +51,6 @@ impl Disk for RealDisk {
     fn is_folder(&self, path: &str) -> bool {
         fs::metadata(path).is_ok_and(|metadata| metadata.is_dir())
     }
-}
-
-fn names_in(folder: &str, is_kind: fn(&FileType) -> bool) -> Vec<String> {
-    let is_it = |entry: &DirEntry| entry.file_type().is_ok_and(|kind| is_kind(&kind));
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten().filter(is_it);
-    entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::rc::Rc;
 
 /// How many links one path may lead through, as in the kernel.
 const MOST_LINKS: usize = 40;
@@ -16,6 +17,9 @@ pub const MOST_LOOKUPS: usize = 4_096;
 /// The most characters of paths that are followed for one verdict. The number of queries alone
 /// would not bound the work, because each costs as much as its path is long.
 const MOST_LETTERS: usize = 250_000;
+/// The most names in folders that are read for one verdict. A folder may have very many, of which
+/// few are links.
+const MOST_NAMES: usize = 100_000;
 /// Links that the system keeps for each process. They lead elsewhere for the agent than for us.
 const OF_A_PROCESS: [&str; 4] = ["/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr"];
 
@@ -28,18 +32,23 @@ pub enum DiskEntry {
     Link(String),
 }
 
+/// What a verdict needs of the names in a folder.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FolderListing {
+    pub links: Vec<String>,
+    /// The folders, without links.
+    pub folders: Vec<String>,
+    /// How many names were read, whatever they are.
+    pub read_count: usize,
+}
+
 pub trait Disk {
     /// Looks at an absolute path without following its last name.
     fn entry(&self, path: &str) -> DiskEntry;
 
-    /// Returns the names of the symbolic links in the folder at an absolute path.
-    fn links_in(&self, _folder: &str) -> Vec<String> {
-        Vec::new()
-    }
-
-    /// Returns the names of the folders in the folder at an absolute path, without links.
-    fn folders_in(&self, _folder: &str) -> Vec<String> {
-        Vec::new()
+    /// Reads at most this many names in the folder at an absolute path.
+    fn list(&self, _folder: &str, _most: usize) -> FolderListing {
+        FolderListing::default()
     }
 
     /// Returns true if something is certainly at an absolute path, if only a link. [`Disk::entry`]
@@ -77,6 +86,9 @@ pub struct PathFollower<'a> {
     left: Cell<usize>,
     /// The remaining number of characters of paths.
     letters: Cell<usize>,
+    listings: RefCell<HashMap<String, Rc<FolderListing>>>,
+    /// The remaining number of names in folders.
+    names: Cell<usize>,
 }
 
 impl<'a> PathFollower<'a> {
@@ -87,12 +99,14 @@ impl<'a> PathFollower<'a> {
             known: RefCell::default(),
             left: Cell::new(MOST_LOOKUPS),
             letters: Cell::new(MOST_LETTERS),
+            listings: RefCell::default(),
+            names: Cell::new(MOST_NAMES),
         }
     }
 
     /// Returns true if there was more to follow than is allowed.
     pub(crate) fn is_spent(&self) -> bool {
-        self.left.get() == 0 || self.letters.get() == 0
+        self.left.get() == 0 || self.letters.get() == 0 || self.names.get() == 0
     }
 
     /// Looks up a path, once for each verdict.
@@ -115,23 +129,19 @@ impl<'a> PathFollower<'a> {
         entry
     }
 
-    /// Returns the names of the links in a folder, each of which counts as a query.
-    pub(crate) fn links_in(&self, folder: &str) -> Vec<String> {
-        self.list_within_budget(|| self.disk.links_in(folder))
-    }
-
-    /// Returns the names of the folders in a folder, each of which counts as a query.
-    pub(crate) fn folders_in(&self, folder: &str) -> Vec<String> {
-        self.list_within_budget(|| self.disk.folders_in(folder))
-    }
-
-    fn list_within_budget(&self, list: impl FnOnce() -> Vec<String>) -> Vec<String> {
-        if self.is_spent() {
-            return Vec::new();
+    /// Returns the links and folders in a folder, which is read once for each verdict.
+    pub(crate) fn list(&self, folder: &str) -> Rc<FolderListing> {
+        if let Some(listing) = self.listings.borrow().get(folder) {
+            return Rc::clone(listing);
         }
-        let names = list();
-        self.left.set(self.left.get().saturating_sub(1 + names.len()));
-        names
+        if self.is_spent() {
+            return Rc::default();
+        }
+        let listing = Rc::new(self.disk.list(folder, self.names.get()));
+        self.names.set(self.names.get().saturating_sub(listing.read_count));
+        self.left.set(self.left.get().saturating_sub(1));
+        self.listings.borrow_mut().insert(folder.to_owned(), Rc::clone(&listing));
+        listing
     }
 
     /// Follows an absolute path, see [`real_path`]. Also returns `None` when it has followed more

@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use callgate_rules::{
-//!     Act, RuleDecision, Guarded, Moment, NoLinks, Policy, RuleFile, Trust, judge_act,
+//!     Act, RuleDecision, GuardedSet, Moment, NoLinks, Policy, RuleFile, Trust, judge_act,
 //! };
 //!
 //! let file = RuleFile::from_toml(
@@ -18,7 +18,7 @@
 //!     "#,
 //!     Trust::User,
 //! );
-//! let policy = Policy::new(Guarded::new("/home/ada")).with_file(&file, None);
+//! let policy = Policy::new(GuardedSet::new("/home/ada")).with_file(&file, None);
 //! let decide = |command: &str| {
 //!     let input = format!(r#"{{"command": "{command}"}}"#);
 //!     let act = Act::from_call("Bash", &input, "/home/ada/engine", "claude", "/home/ada");
@@ -52,7 +52,7 @@ mod steps;
 mod suggestions;
 
 pub use act::{Act, ActClass, SELF_TEST_COMMAND};
-pub use disk::{Disk, DiskEntry, NoLinks};
+pub use disk::{Disk, DiskEntry, FolderListing, NoLinks};
 pub use file::{
     DESK_MACHINE, Problem, RoleFile, RoleSubject, RuleFile, RuleProblemLevel, RuleTest, TeamRole,
 };

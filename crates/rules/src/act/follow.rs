@@ -257,10 +257,10 @@ impl LinkTargets {
         }
         let end = rest.iter().position(|tok| *tok == PatternToken::Is('/')).unwrap_or(rest.len());
         let (name, below) = rest.split_at(end);
-        let links = if name.is_empty() { Vec::new() } else { follower.links_in(path) };
+        let listing = (!name.is_empty()).then(|| follower.list(path)).unwrap_or_default();
         let is_meant =
             |found: &&String| can_meet(name, &literal_toks(found), ComparisonBias::Generous);
-        for link in links.iter().filter(is_meant) {
+        for link in listing.links.iter().filter(is_meant) {
             let place = self.find_link_target(&(slashed(path) + link), follower);
             words.extend(place.map(|place| ShellWord::of_toks(&place, below)));
         }
@@ -268,7 +268,7 @@ impl LinkTargets {
             return words;
         };
         let (known, rest) = known_folder(below);
-        for folder in follower.folders_in(path).iter().filter(is_meant) {
+        for folder in listing.folders.iter().filter(is_meant) {
             let path = slashed(path) + folder + "/" + &known;
             words.extend(self.find_path_targets(&path, rest, follower));
         }

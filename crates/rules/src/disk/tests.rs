@@ -8,11 +8,15 @@ use super::*;
 pub(crate) struct MadeUpDisk<'a> {
     pub(crate) links: &'a [(&'a str, &'a str)],
     pub(crate) looks: Cell<usize>,
+    /// How often a folder was read.
+    listings: Cell<usize>,
+    /// How many names each folder has.
+    name_count: usize,
 }
 
 impl<'a> MadeUpDisk<'a> {
     pub(crate) fn new(links: &'a [(&'a str, &'a str)]) -> Self {
-        Self { links, looks: Cell::new(0) }
+        Self { links, looks: Cell::new(0), listings: Cell::new(0), name_count: links.len() }
     }
 }
 
@@ -26,18 +30,39 @@ impl Disk for MadeUpDisk<'_> {
         }
     }
 
-    fn links_in(&self, folder: &str) -> Vec<String> {
-        let names = self.links.iter().filter_map(|(path, _)| path.rsplit_once('/'));
-        let inside = names.filter(|(parent, _)| *parent == folder.trim_end_matches('/'));
-        inside.map(|(_, name)| name.to_owned()).collect()
-    }
-
-    /// Returns the folders above links: of the others it is not known what they are.
-    fn folders_in(&self, folder: &str) -> Vec<String> {
+    /// Also returns the folders above links: of the others it is not known what they are.
+    fn list(&self, folder: &str, _most: usize) -> FolderListing {
+        self.listings.set(self.listings.get() + 1);
         let folder = format!("{}/", folder.trim_end_matches('/'));
-        let below = self.links.iter().filter_map(|(path, _)| path.strip_prefix(&*folder));
-        below.filter_map(|path| Some(path.split_once('/')?.0.to_owned())).collect()
+        let below = || self.links.iter().filter_map(|(path, _)| path.strip_prefix(&*folder));
+        let links: Vec<String> =
+            below().filter(|path| !path.contains('/')).map(str::to_owned).collect();
+        let folders: Vec<String> =
+            below().filter_map(|path| Some(path.split_once('/')?.0.to_owned())).collect();
+        FolderListing { links, folders, read_count: self.name_count }
     }
+}
+
+#[test]
+fn a_folder_is_read_once_and_its_names_count() {
+    let mut disk = MadeUpDisk::new(&[("/a/link", "/b"), ("/a/below/link", "/c")]);
+    disk.name_count = 30_000;
+    let follower = PathFollower::new(&disk);
+    for _ in 0..1_000 {
+        let listing = follower.list("/a");
+        assert_eq!(
+            (&*listing.links, &*listing.folders),
+            (&["link".into()][..], &["below".into()][..])
+        );
+    }
+    assert_eq!(disk.listings.get(), 1);
+    for folder in ["/b", "/c", "/d"] {
+        assert!(!follower.is_spent());
+        follower.list(folder);
+    }
+    assert!(follower.is_spent(), "120,000 names were read");
+    follower.list("/e");
+    assert_eq!(disk.listings.get(), 4);
 }
 
 #[test]

@@ -10,8 +10,8 @@ use std::thread;
 use std::time::Instant;
 
 use callgate_rules::{
-    Act, Disk, DiskEntry, GuardedSet, Moment, Policy, RuleDecision, RuleFile, Trust, Verdict,
-    judge_act,
+    Act, Disk, DiskEntry, FolderListing, GuardedSet, Moment, Policy, RuleDecision, RuleFile, Trust,
+    Verdict, judge_act,
 };
 use serde_json::json;
 
@@ -195,17 +195,18 @@ impl Disk for ScratchDisk {
         }
     }
 
-    fn links_in(&self, folder: &str) -> Vec<String> {
-        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        let links = entries.filter(|entry| entry.path().is_symlink());
-        links.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
-    }
-
-    fn folders_in(&self, folder: &str) -> Vec<String> {
-        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        let is_folder = |entry: &std::fs::DirEntry| entry.file_type().is_ok_and(|it| it.is_dir());
-        let folders = entries.filter(is_folder);
-        folders.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+    fn list(&self, folder: &str, most: usize) -> FolderListing {
+        let mut listing = FolderListing::default();
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten().take(most) {
+            listing.read_count += 1;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            match entry.file_type() {
+                Ok(kind) if kind.is_symlink() => listing.links.push(name),
+                Ok(kind) if kind.is_dir() => listing.folders.push(name),
+                _ => {}
+            }
+        }
+        listing
     }
 }
 
