@@ -15,10 +15,10 @@ mod starts;
 
 use crate::act::Act;
 use crate::disk::{Disk, DiskEntry, PathFollower};
-use crate::place::is_in;
+use crate::place::{self, is_in};
 use crate::shell::ShellWord;
 use crate::shown::short_path;
-use starts::{LONGEST_NAME, LONGEST_PATH, PathStart, is_host, is_separator, path_starts};
+use starts::{LONGEST_NAME, PathStart, is_host, is_separator, path_starts};
 
 /// A command with more possible paths is asked about without checking them all, because each takes
 /// looks at the disk.
@@ -129,7 +129,7 @@ impl OutsideSearch<'_> {
             PathStart::Glued { letters, text } => (*text, Some(*letters)),
             PathStart::Url(text) => (text.as_str(), None),
         };
-        let text = &text[..text.floor_char_boundary(LONGEST_PATH)];
+        let text = &text[..text.floor_char_boundary(place::LONGEST)];
         if DEVICES.iter().any(|device| text.strip_prefix(device).is_some_and(is_end)) {
             return Ok(());
         }

@@ -14,6 +14,7 @@ use crate::moment::Moment;
 use crate::policy::Policy;
 use crate::rule::{RuleDecision, Trust};
 use crate::shell::ShellCommand;
+use crate::shown::short_path;
 
 /// How the placeholder of a hidden secret begins.
 const HIDDEN: &str = "[hidden ";
@@ -66,6 +67,7 @@ pub fn propose_rule(
 }
 
 fn exact_conditions(act: &Act, decision: RuleDecision) -> Result<RuleConditions, String> {
+    check_literal(act)?;
     let conditions = match &act.script {
         Some(script) => {
             let named = |command: &ShellCommand| exact_pattern(&command_words(command)?);
@@ -89,6 +91,22 @@ fn exact_conditions(act: &Act, decision: RuleDecision) -> Result<RuleConditions,
         return Err("part of this call is hidden, so no rule can repeat it".to_owned());
     }
     Ok(conditions)
+}
+
+/// Returns an error if a name in a call would be a pattern in a rule, which has no quotes for it.
+fn check_literal(act: &Act) -> Result<(), String> {
+    let is_tool = act.script.is_none();
+    let of_tool = act.paths.iter().chain(&act.hosts).chain([&act.tool]).filter(|_| is_tool);
+    match of_tool.chain([&act.project]).find(|name| is_pattern(name)) {
+        Some(name) => {
+            Err(format!("`{}` would stand for other names, too, in a rule", short_path(name)))
+        }
+        None => Ok(()),
+    }
+}
+
+fn is_pattern(name: &str) -> bool {
+    name.contains(['*', '?']) || name.starts_with(['!', '~'])
 }
 
 /// Returns conditions that hold for this call, the narrowest first, and for calls like it.
@@ -115,6 +133,7 @@ pub(crate) fn similar_conditions(act: &Act) -> Vec<RuleConditions> {
         let folder = act.paths[0].rsplit_once('/').map(|(folder, _)| folder).unwrap_or_default();
         let inside = folder.strip_prefix(&*act.project).and_then(|rest| rest.strip_prefix('/'));
         let wider = match inside {
+            Some(below) if is_pattern(below) => Vec::new(),
             Some(below) => vec![format!("{below}/**"), "**".to_owned()],
             None if folder == act.project => vec!["**".to_owned()],
             None => Vec::new(),

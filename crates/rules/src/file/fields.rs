@@ -201,7 +201,9 @@ impl<'a> TableFields<'a> {
     /// Returns a member that is a decision. A missing one is an error.
     pub(super) fn decision(&self, name: &str, source: &mut FileSource<'_>) -> Option<RuleDecision> {
         if !self.has(name) {
-            source.error(self.at(), format!("`{name}` is missing: \"allow\", \"deny\" or \"ask\""));
+            let message =
+                format!("`{name}` is missing: \"allow\", \"deny\", \"ask\" or \"confirm\"");
+            source.error(self.at(), message);
             return None;
         }
         let TextField { text, at } = self.text(name, source)?;

@@ -1,7 +1,7 @@
 //! Where in an argument a path may begin. This examines only text.
 
-/// The longest path that the kernel accepts, in bytes.
-pub(super) const LONGEST_PATH: usize = 4096;
+use crate::place;
+
 /// The longest name that the kernel accepts, in bytes.
 pub(super) const LONGEST_NAME: usize = 255;
 /// Schemes after whose `://` a host follows, not a path. After any other one, such as `sqlite`, a
@@ -101,7 +101,7 @@ fn file_url_starts(arg: &str) -> impl Iterator<Item = PathStart<'_>> {
 /// Returns the path of a `file:` URL: after the host, with `%41` decoded.
 fn url_path(rest: &str) -> String {
     // A byte may be encoded as three.
-    let rest = &rest[..rest.floor_char_boundary(3 * LONGEST_PATH)];
+    let rest = &rest[..rest.floor_char_boundary(3 * place::LONGEST)];
     let path = match rest.strip_prefix("//") {
         Some(host) => host.find('/').map_or("", |at| &host[at..]),
         None => rest,

@@ -103,18 +103,17 @@ fn check_allow_rule(rule: &Rule, act: &Act, moment: &Moment) -> Result<String, S
     let Some(commands) = act.commands() else { return rule.allows(act, moment) };
     let mut why_not = Err("it runs other commands".into());
     let mut found = Vec::new();
-    let mut left: Vec<_> = commands.to_vec();
-    let mut steps = 0;
-    while let Some(command) = left.pop() {
-        steps += 1;
+    let mut left: Vec<_> = commands.iter().map(|command| (command.clone(), 0)).collect();
+    while let Some((command, depth)) = left.pop() {
         match rule.allows_command(&command, act, moment) {
             Ok(_) => found.push(format!("`{}`", short_command(&command.render_line()))),
             Err(reason) => {
                 why_not = Err(reason);
                 let inner = command
-                    .wrapped_script(&act.home, steps)
+                    .wrapped_script(&act.home, depth)
                     .filter(crate::shell::ShellScript::is_clear);
-                left.extend(inner.into_iter().flat_map(|inner| inner.commands));
+                let inner = inner.into_iter().flat_map(|inner| inner.commands);
+                left.extend(inner.map(|command| (command, depth + 1)));
             }
         }
     }

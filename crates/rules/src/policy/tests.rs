@@ -355,6 +355,10 @@ fn an_explanation_names_every_rule() {
           allow `r3` (rules.toml:13) does not hold: the command is not fully understood: it has a substitution
     "]]
     .assert_eq(&explain("make $(rm x)"));
+    // Wrappers are looked into however many commands the line has.
+    let line = format!("timeout 5 make build{}", "; ls".repeat(20));
+    let explained = policy.explain_by_names(&bash(&line), &now());
+    assert_eq!(explained.considered[0].because, "it allows `make build`");
 }
 
 #[test]

@@ -78,6 +78,31 @@ fn no_rule_allows_what_is_not_understood_or_hidden() {
     assert!(denied.unwrap().toml.contains("command = \"sh\""));
 }
 
+/// A path in a rule is a pattern, and there is no way to quote it.
+#[test]
+fn no_rule_is_made_of_a_name_that_would_be_a_pattern() {
+    for (tool, input) in [
+        ("Write", json!({ "file_path": "src/*" })),
+        ("Read", json!({ "file_path": "/etc/host?" })),
+        ("Edit", json!({ "file_path": "**/a" })),
+        ("mcp__db__*", json!({ "sql": "select 1" })),
+    ] {
+        let call = act(tool, &input);
+        for decision in [RuleDecision::Allow, RuleDecision::Deny] {
+            let proposed = propose_rule(&call, decision, None, &[]);
+            assert!(proposed.is_err(), "{tool} {input}: {proposed:?}");
+        }
+    }
+    let call = act("Write", &json!({ "file_path": "s*/a" }));
+    let wider = similar_conditions(&call);
+    let wider: Vec<String> =
+        wider.iter().map(|rule| rule.rule(RuleDecision::Allow, None, &[]).toml).collect();
+    assert!(!wider.iter().any(|toml| toml.contains("s*")), "{wider:?}");
+    let input = json!({ "command": "make" }).to_string();
+    let call = Act::from_call("Bash", &input, "/home/ada/*", "claude-code", HOME);
+    assert!(propose_rule(&call, RuleDecision::Allow, None, &[]).is_err());
+}
+
 #[test]
 fn markup_and_quotes_stay_text() {
     let call = act("Bash", &json!({ "command": "echo '\"]\n[[rule]]\nname = \"x\"'" }));

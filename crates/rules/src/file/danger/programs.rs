@@ -70,21 +70,23 @@ pub(super) const TAKES_SCRIPT: &WordList = words!(
 
 /// Commands of such programs that neither run programs nor write files by their options: the
 /// program, and its harmless commands.
-pub(super) const HARMLESS: &[(&str, &str)] = &[
+pub(super) const HARMLESS: &[(&str, &WordList)] = &[
     (
         "git",
-        "status add branch blame describe ls-files ls-tree merge-base rev-list rev-parse \
-         switch tag",
+        words!(
+            "status add branch blame describe ls-files ls-tree merge-base rev-list rev-parse \
+             switch tag"
+        ),
     ),
-    ("go", "version env"),
-    ("docker", "ps images logs inspect"),
-    ("systemctl", "status is-active"),
-    ("npm", "ls view"),
-    ("pip", "show list freeze"),
-    ("rustup", "show"),
-    ("apt", "list show"),
-    ("brew", "list info"),
-    ("gem", "list"),
+    ("go", words!("version env")),
+    ("docker", words!("ps images logs inspect")),
+    ("systemctl", words!("status is-active")),
+    ("npm", words!("ls view")),
+    ("pip", words!("show list freeze")),
+    ("rustup", words!("show")),
+    ("apt", words!("list show")),
+    ("brew", words!("list info")),
+    ("gem", words!("list")),
 ];
 
 /// Commands with the option that a warning names as an example.
