@@ -74,6 +74,10 @@ pub struct ShellScript {
     pub(crate) numbers: Vec<String>,
     /// The commands of the substitutions in arithmetic.
     pub(crate) number_outputs: Vec<Range<usize>>,
+    /// The names of the functions that it defines with `()`.
+    pub(crate) functions: Vec<String>,
+    /// Whether parts of it may run again: it has a loop.
+    pub(crate) has_loops: bool,
 }
 
 /// One simple command: what a shell starts with one set of words.
@@ -148,6 +152,8 @@ impl ShellScript {
         self.has_odd_regions = true;
         self.defaults.extend(other.defaults);
         self.numbers.extend(other.numbers);
+        self.functions.extend(other.functions);
+        self.has_loops |= other.has_loops;
         other.unclear.into_iter().for_each(|reason| self.note_doubt(reason));
     }
 

@@ -9,13 +9,13 @@ use callgate_wire::tool_act::ToolKind;
 use super::{Act, OWN_AGENT};
 use crate::glob::{PatternToken, is_text, literal_toks};
 use crate::place::link::leads_anywhere;
-use crate::place::placed_toks;
+use crate::place::{self, placed_toks};
 use crate::shell::names::{MOVERS, SEARCHERS};
 use crate::shell::{ShellCommand, ShellWord, operands};
 use crate::steps;
 
-/// The longest path, in bytes. Systems refuse longer ones.
-const LONGEST_PATH: usize = 4_096;
+/// The most folders in which one command may run. They double with each option that names one.
+const MOST_FOLDERS: usize = 256;
 /// The cost of keeping one word that may be a host.
 const HOST: usize = 32;
 /// The most parts of one word that are examined. Each goes on to the end of the word, so that very
@@ -37,7 +37,7 @@ pub(super) fn touched_paths(act: &Act) -> Vec<Vec<PatternToken>> {
             }
             // If a text is longer, only its end can be a path, whose characters may have four bytes
             // each.
-            let from = piece.ceil_char_boundary(piece.len().saturating_sub(4 * LONGEST_PATH));
+            let from = piece.ceil_char_boundary(piece.len().saturating_sub(4 * place::LONGEST));
             let piece = &piece[from..];
             let project = literal_toks(&act.project);
             path_parts(&literal_toks(piece))
@@ -134,27 +134,45 @@ pub(super) fn folders_of(command: &ShellCommand, home: &str) -> Vec<Vec<PatternT
     let mut folders: Vec<Vec<PatternToken>> =
         command.folders.iter().map(|folder| literal_toks(folder)).collect();
     folders.extend(command.other_folders.iter().cloned());
-    let from = folders.clone();
-    let mut enter = |toks: &[PatternToken]| {
-        folders.extend(from.iter().map(|folder| placed_toks(toks, folder, home)));
-    };
-    for two in command.words.windows(2) {
-        let is_folder = |option: &str| matches!(option, "-C" | "--chdir" | "--directory" | "-D");
-        if two[0].text().is_some_and(is_folder) {
-            two[1].patterns().for_each(|toks| enter(&toks));
+    for (at, word) in command.words.iter().enumerate().skip(1) {
+        if !word.could_begin_with("-") {
+            continue;
         }
-    }
-    for word in command.words.iter().skip(1) {
-        let text = word.first_text();
-        let start = ["--chdir=", "--directory=", "-C", "-D"]
-            .into_iter()
-            .find(|start| text.len() > start.len() && text.starts_with(start));
-        if let Some(start) = start {
-            let skipped = start.chars().count();
-            word.patterns().for_each(|toks| enter(toks.get(skipped..).unwrap_or_default()));
+        let names_next = word.texts().any(|text| takes_folder(&text));
+        let next = command.words.get(at + 1).filter(|_| names_next);
+        let next = next.into_iter().flat_map(ShellWord::patterns);
+        let glued =
+            word.patterns().filter_map(|toks| glued_folder(&toks).map(<[PatternToken]>::to_vec));
+        let named: Vec<Vec<PatternToken>> = next.chain(glued).collect();
+        // Each leads on from the one before, unless that was the value of another option.
+        for folder in folders.clone() {
+            for toks in &named {
+                let folder = placed_toks(toks, &folder, home);
+                if !folders.contains(&folder) {
+                    folders.push(folder);
+                }
+            }
+        }
+        if folders.len() > MOST_FOLDERS {
+            steps::note_omission();
+            break;
         }
     }
     folders
+}
+
+/// Returns true if the word after an option is a folder in which a program works, perhaps because
+/// of the last of its letters.
+fn takes_folder(option: &str) -> bool {
+    matches!(option, "--chdir" | "--directory" | "-D")
+        || (option.ends_with('C') && option.starts_with('-') && !option.starts_with("--"))
+}
+
+/// Returns the folder in the word of an option.
+fn glued_folder(toks: &[PatternToken]) -> Option<&[PatternToken]> {
+    let starts = ["--chdir=", "--directory=", "-C", "-D"].into_iter();
+    let mut rest = starts.filter_map(|start| toks.strip_prefix(literal_toks(start).as_slice()));
+    rest.find(|rest| !rest.is_empty())
 }
 
 /// Returns all words of a command that could be a path, including a program with a slash.
@@ -201,7 +219,7 @@ fn part_starts(toks: &[PatternToken]) -> impl Iterator<Item = usize> {
         }
     };
     // What begins earlier is too long for a path.
-    let from = toks.len().saturating_sub(LONGEST_PATH);
+    let from = toks.len().saturating_sub(place::LONGEST);
     (from..toks.len()).filter(begins)
 }
 

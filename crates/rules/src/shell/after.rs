@@ -6,11 +6,13 @@ use std::collections::HashMap;
 use callgate_mask::programs::is_one_of;
 
 use super::names::STATEFUL;
-use super::values::ShellValues;
+use super::values::{ShellValues, runs_in_same_shell};
 use super::{GAP, MOST_WILD_WORDS, ShellCommand, ShellScript, ShellWord};
 use crate::glob::{PatternToken, literal_toks};
 use crate::place::link::is_through_root;
-use crate::place::{BaseFolders, LONGEST, join_path, last_name, normal_path, placed_toks};
+use crate::place::{
+    BaseFolders, LONGEST, folders_above, join_path, last_name, normal_path, placed_toks,
+};
 use crate::steps;
 
 /// The most folders in which a command may run before they count as unknown. Every word of a
@@ -37,7 +39,16 @@ pub(super) fn find_folders(script: &mut ShellScript, base: BaseFolders<'_>) {
         }
         command.folders.clone_from(&folders);
         command.other_folders.clone_from(&others);
-        if !change_folder(command, &mut folders, base.home) {
+        let is_known = change_folder(command, &mut folders, base.home);
+        if is_known && changes_within_text(command) {
+            doubts.push("a change to an unknown folder");
+            others.push(unknown_folder());
+        }
+        if is_known && !others.is_empty() && names_change(command) {
+            // It may also lead on from a folder that is not known.
+            step_loosely(command.words.last(), command, &[], &mut others, base.home);
+        }
+        if !is_known {
             doubts.push("a change to an unknown folder");
             let word = targets.get(&at).or_else(|| command.words.get(1));
             // A return leads to a folder that is among the known ones already.
@@ -48,6 +59,9 @@ pub(super) fn find_folders(script: &mut ShellScript, base: BaseFolders<'_>) {
         }
         has_moved |= command.program().is_some_and(|program| matches!(program, "cd" | "pushd"));
     }
+    if runs_again(script) {
+        spread_folders(script, folders, &others);
+    }
     let words = script.commands.iter().flat_map(|command| &command.words);
     if words.filter(|word| !word.is_known()).count() > MOST_WILD_WORDS {
         doubts.push("more wildcards than are looked at");
@@ -55,6 +69,69 @@ pub(super) fn find_folders(script: &mut ShellScript, base: BaseFolders<'_>) {
     for reason in doubts {
         script.note_doubt(reason);
     }
+}
+
+/// Returns true if commands of a line may run once more after those that follow them: it has
+/// loops, functions or traps.
+fn runs_again(script: &ShellScript) -> bool {
+    let mut words = script.commands.iter().flat_map(|command| command.words.first());
+    script.has_loops
+        || !script.functions.is_empty()
+        || words.any(|word| matches!(word.text(), Some("trap" | "function")))
+}
+
+/// Puts all folders of a line at all of its commands.
+fn spread_folders(
+    script: &mut ShellScript,
+    mut folders: Vec<String>,
+    others: &[Vec<PatternToken>],
+) {
+    let climbs = |command: &ShellCommand| match command.program() {
+        Some("cd" | "pushd") => {
+            Some(command.words.get(1).is_some_and(|word| word.could_begin_with("..")))
+        }
+        _ => None,
+    };
+    let mut changes = script.commands.iter().filter_map(climbs).peekable();
+    if script.has_loops && changes.peek().is_some() && changes.all(|climbs| climbs) {
+        // Each round leads further up.
+        for folder in folders.clone().iter().flat_map(|folder| folders_above(folder)) {
+            if !folders.iter().any(|known| known == folder) {
+                folders.push(folder.to_owned());
+            }
+        }
+        folders.truncate(MOST_FOLDERS);
+    }
+    if folders.len() + others.len() < 2 {
+        return;
+    }
+    let length: usize = folders.iter().map(String::len).sum();
+    for command in &mut script.commands {
+        if !steps::spend_budget(length) {
+            return steps::note_omission();
+        }
+        command.folders.clone_from(&folders);
+        others.clone_into(&mut command.other_folders);
+    }
+}
+
+/// Returns true if a command changes to a folder that it names.
+fn names_change(command: &ShellCommand) -> bool {
+    let is_change = |word: &ShellWord| matches!(word.text(), Some("cd" | "chdir" | "pushd"));
+    command.words.len() > 1 && command.words.iter().any(is_change)
+}
+
+/// Returns true if a text that the same shell runs may change its folder.
+fn changes_within_text(command: &ShellCommand) -> bool {
+    let is_change = |word: &str| matches!(word, "cd" | "chdir" | "pushd" | "popd");
+    let names_change =
+        |text: &str| text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(is_change);
+    runs_in_same_shell(command)
+        && (command.is_piped || command.words.iter().any(|word| names_change(&word.first_text())))
+}
+
+fn unknown_folder() -> Vec<PatternToken> {
+    vec![PatternToken::Is('/'), PatternToken::Is(GAP)]
 }
 
 /// Returns the targets of the `cd`s of a line whose values are not written out.
@@ -99,7 +176,7 @@ fn step_loosely(
     others: &mut Vec<Vec<PatternToken>>,
     home: &str,
 ) {
-    let unknown = vec![PatternToken::Is('/'), PatternToken::Is(GAP)];
+    let unknown = unknown_folder();
     let mut found = Vec::new();
     match target.filter(|_| command.assigns.is_empty()) {
         Some(word) if !word.has_unknown() && !word.could_begin_with("-") => {

@@ -50,11 +50,7 @@ impl ShellReader<'_> {
         if has_two_words(&text) {
             return false;
         }
-        let names = text
-            .split(|c| !is_name(c))
-            .filter(|name| name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'));
-        let names: Vec<String> = names.map(ToOwned::to_owned).collect();
-        for name in names {
+        for name in variable_names(&text) {
             if offset == 0 {
                 // In a shell without such a command the parentheses are two subshells.
                 self.add_program(&name);
@@ -63,6 +59,13 @@ impl ShellReader<'_> {
         }
         true
     }
+}
+
+/// Returns the names of the variables in an expression.
+pub(super) fn variable_names(text: &str) -> impl Iterator<Item = String> {
+    text.split(|c| !is_name(c))
+        .filter(|name| name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'))
+        .map(ToOwned::to_owned)
 }
 
 fn is_name(c: char) -> bool {

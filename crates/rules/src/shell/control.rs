@@ -2,6 +2,7 @@
 
 use callgate_wire::desk::SegmentStyle;
 
+use super::arithmetic::variable_names;
 use super::lists::{OpenCommand, ShellReader};
 use super::quotes::ENDS;
 use super::word::{ShellWord, WordExpansion, WordPiece};
@@ -13,6 +14,8 @@ impl ShellReader<'_> {
         if !self.regions.handle_keyword(word, self.script.commands.len()) {
             self.script.has_odd_regions = true;
         }
+        self.script.has_loops |=
+            matches!(word, "for" | "while" | "until" | "select" | "repeat" | "foreach");
     }
 
     /// Returns true if these words are `case WORD in`; patterns follow.
@@ -89,6 +92,25 @@ impl ShellReader<'_> {
             }
         }
         self.note_broken("an unfinished condition");
+    }
+
+    /// Notes that an element is assigned whose index has these parts. A shell evaluates it as
+    /// arithmetic.
+    pub(super) fn note_index(&mut self, index: &[WordPiece]) {
+        self.note_doubt("an assignment to an element");
+        for piece in index {
+            match piece {
+                WordPiece::Text(text) => self.script.numbers.extend(variable_names(text)),
+                WordPiece::Expansion(expansion) => match &**expansion {
+                    WordExpansion::Variable { name, .. } => self.script.numbers.push(name.clone()),
+                    WordExpansion::Output { commands, .. } => {
+                        self.script.number_outputs.push(commands.clone());
+                    }
+                    _ => {}
+                },
+                _ => {}
+            }
+        }
     }
 
     /// Parses the elements of an array after `NAME=`.

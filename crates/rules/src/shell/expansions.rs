@@ -108,6 +108,8 @@ impl ShellReader<'_> {
             (Some('}'), _) if colon == 0 => (BracedOperator::None, 0),
             (Some('-'), _) => (BracedOperator::Default, 1),
             (Some('='), _) => (BracedOperator::Assign, 1),
+            // One shell assigns with `::=` whatever the value is.
+            (Some(':'), Some('=')) if colon == 1 => (BracedOperator::Assign, 2),
             (Some('+'), _) => (BracedOperator::Instead, 1),
             (Some('?'), _) => (BracedOperator::Fail, 1),
             (Some('#'), Some('#')) if colon == 0 => (BracedOperator::CutPrefix, 2),

@@ -8,14 +8,13 @@ mod starts;
 mod texts;
 
 use std::collections::HashSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::values::ShellValues;
 use super::{DEEPEST, GAP, ShellCommand, ShellScript, ShellWord, code, feeds};
 use crate::glob::PatternToken;
 use crate::place::BaseFolders;
 use crate::steps;
-use doubts::{InputReader, line_reader, reads_unknown, runs_anything};
+use doubts::{InputReader, line_reader, may_search_folders, reads_unknown, runs_anything};
 use starts::possible_starts;
 use texts::{is_special, runnable_texts};
 
@@ -30,8 +29,18 @@ pub(crate) struct PossibleRuns {
     pub(crate) anything: Option<&'static str>,
     /// Which of the commands are in a line that runs, rather than in a text that may be one.
     runs: Vec<bool>,
-    /// The texts that were read already, each as what and in which folder.
-    read: HashSet<u64>,
+    /// The texts that were read already.
+    read: HashSet<ReadText>,
+}
+
+/// A text, as what it was read, and in which folder. It is kept whole, because a text that has the
+/// same hash as another must not be left out.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct ReadText {
+    text: String,
+    kind: TextKind,
+    folder: String,
+    runs_code: bool,
 }
 
 /// How a text is read in which commands may be.
@@ -197,6 +206,9 @@ impl PossibleRuns {
         if values.evaluates_unknown() {
             self.note_anything("arithmetic with an unknown value");
         }
+        if values.changed.searches_folders && script.commands.iter().any(may_search_folders) {
+            self.note_anything("a change to an unknown folder");
+        }
         if values.moves_home {
             self.note_anything("another home");
         }
@@ -249,9 +261,9 @@ impl PossibleRuns {
         if text.trim().is_empty() || steps::is_spent() || within == Some(text) {
             return;
         }
-        let mut hasher = DefaultHasher::new();
-        (text, kind, place.base.cwd, place.runs_code).hash(&mut hasher);
-        if !self.read.insert(hasher.finish()) {
+        let (text_read, folder) = (text.to_owned(), place.base.cwd.to_owned());
+        let read = ReadText { text: text_read, kind, folder, runs_code: place.runs_code };
+        if !self.read.insert(read) {
             return;
         }
         if place.depth >= DEEPEST {

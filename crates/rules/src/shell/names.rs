@@ -22,6 +22,16 @@ pub(crate) const STATEFUL: &WordList = words!(
     ztcp print zpty zselect sysopen limit"
 );
 
+/// Commands that assign to the names among their words.
+pub(crate) const DECLARERS: &WordList =
+    words!("export declare typeset local readonly integer float private");
+
+/// What may come before the name of a command of the shell, besides options.
+pub(crate) const SHELL_PREFIXES: &WordList = words!("command builtin noglob nocorrect time exec !");
+
+/// Commands that run a text in the same shell.
+pub(crate) const SAME_SHELL: &WordList = words!("eval source . trap emulate");
+
 /// Other programs with options or files that make them run a program.
 pub(crate) const CAN_RUN: &WordList = words!(
     "git make gmake just rake ninja tar gtar bsdtar rsync scp sftp zip man less more sed gsed \

@@ -34,9 +34,10 @@ impl ShellValues<'_> {
         };
         let is_silent = |command: &ShellCommand| match command.words.first() {
             None => true,
-            Some(word) => word
-                .text()
-                .is_some_and(|name| SILENT.split_ascii_whitespace().any(|silent| silent == name)),
+            Some(word) => word.text().is_some_and(|name| {
+                SILENT.split_ascii_whitespace().any(|silent| silent == name)
+                    && !self.changed.is_redefined(name)
+            }),
         };
         // What another command reads is not printed.
         let is_read = |at: usize| all().any(|(_, other)| other.fed_by == Some(at));
@@ -53,7 +54,8 @@ impl ShellValues<'_> {
             return printed_unknown();
         };
         let Some((program, rest)) = command.words.split_first() else { return printed_unknown() };
-        let Some(name) = program.text() else { return printed_unknown() };
+        let known = |name: &&str| !self.changed.is_redefined(name);
+        let Some(name) = program.text().filter(known) else { return printed_unknown() };
         let is = |list: &WordList| list.contains(name);
         let options = || rest.iter().filter_map(ShellWord::text).filter(|t| t.starts_with('-'));
         let has = |wanted: &[&str]| options().any(|option| wanted.contains(&option));

@@ -4,7 +4,7 @@ use callgate_wire::desk::SegmentStyle;
 
 use super::ShellWord;
 use super::lists::{CommandContent, OpenCommand, ShellReader};
-use super::names::{CONTROL, OPENERS};
+use super::names::{CONTROL, DECLARERS, OPENERS};
 
 impl ShellReader<'_> {
     pub(super) fn parse_group(&mut self, open: &mut OpenCommand) {
@@ -18,7 +18,8 @@ impl ShellReader<'_> {
         if self.is_function(open) {
             self.note_doubt("a function or an array");
             // The name is defined here, and not run.
-            *open = OpenCommand::default();
+            let defined = std::mem::take(open).command;
+            self.script.functions.extend(defined.words.iter().map(ShellWord::first_text));
             return;
         }
         let is_timed =
@@ -83,6 +84,12 @@ impl ShellReader<'_> {
             self.close_command(open);
             self.note_keyword(word.text().unwrap_or_default());
             return;
+        }
+        let assigns =
+            || open.command.words.first().is_none_or(|program| program.could_name(DECLARERS));
+        if word.has_open_index() && assigns() {
+            // Some shells read an index up to its end, whatever is in it.
+            self.note_broken("an index of unknown form");
         }
         if word.value_at == Some(word.first_text().len()) && self.peek() == Some('(') {
             self.parse_array(&mut word);

@@ -3,7 +3,7 @@
 use callgate_wire::desk::SegmentStyle;
 
 use super::lists::ShellReader;
-use super::word::{GAP, ShellWord, ValueChange, WordExpansion, WordPiece};
+use super::word::{GAP, ShellWord, ValueChange, WordExpansion, WordPiece, is_variable_name};
 use crate::steps;
 
 /// The characters that end a word outside quotes.
@@ -64,9 +64,8 @@ impl ShellReader<'_> {
                 word.push_expansion(WordExpansion::Choice(choice.into()));
             }
             '=' => {
-                if !word.has_equals && !word.is_quoted {
-                    word.value_at =
-                        word.text().filter(|name| is_assignable(name)).map(|name| name.len() + 1);
+                if word.value_at.is_none() {
+                    word.value_at = self.find_value(word);
                 }
                 word.has_equals = true;
                 word.push(c);
@@ -87,6 +86,16 @@ impl ShellReader<'_> {
                 word.push(c);
             }
         }
+    }
+
+    /// Returns where the value begins if the text before a `=` makes the word an assignment.
+    fn find_value(&mut self, word: &ShellWord) -> Option<usize> {
+        if let Some(name) = word.text() {
+            let is_name = !word.has_equals && !word.is_quoted && is_assignable(name);
+            return is_name.then(|| name.len() + 1);
+        }
+        self.note_index(word.element_index()?);
+        Some(word.first_text().len() + 1)
     }
 
     pub(super) fn ends_word(&self) -> bool {
@@ -333,8 +342,5 @@ impl ShellReader<'_> {
 
 /// Returns true if the text before a `=` is the name of a variable, perhaps with the `+` of `+=`.
 fn is_assignable(name: &str) -> bool {
-    let name = name.strip_suffix('+').unwrap_or(name);
-    let mut chars = name.chars();
-    chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
-        && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
+    is_variable_name(name.strip_suffix('+').unwrap_or(name))
 }

@@ -5,6 +5,7 @@
 //! skipped, also any other.
 
 mod assigned;
+mod changed_shell;
 mod cut;
 mod fields;
 mod resolve;
@@ -16,6 +17,8 @@ use super::lists::DefaultValue;
 use super::word::{ShellWord, ValueChange, WordExpansion, WordPiece};
 use super::{ShellCommand, ShellScript};
 use crate::steps;
+use changed_shell::ChangedShell;
+pub(super) use changed_shell::runs_in_same_shell;
 pub(super) use fields::{WordChoices, split_value};
 
 /// The most things that one word could be before it counts as unknown.
@@ -68,6 +71,7 @@ pub(crate) struct ShellValues<'a> {
     finds_hidden: bool,
     /// Whether `~` may be another folder.
     pub(super) moves_home: bool,
+    pub(super) changed: ChangedShell,
 }
 
 impl<'a> ShellValues<'a> {
@@ -84,6 +88,7 @@ impl<'a> ShellValues<'a> {
             splits_oddly: outer.is_some_and(|(outer, _)| outer.splits_oddly),
             finds_hidden: outer.is_some_and(|(outer, _)| outer.finds_hidden),
             moves_home: false,
+            changed: ChangedShell::from_script(script, outer.map(|(outer, _)| &outer.changed)),
         };
         for (at, command) in script.commands.iter().enumerate() {
             values.note_command(at, command);

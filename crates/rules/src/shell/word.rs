@@ -5,6 +5,7 @@
 //! rules that allow. The first errs towards yes, the second towards no.
 
 mod compare;
+mod element;
 mod expansion;
 
 use callgate_mask::programs::is_one_of;
@@ -13,6 +14,7 @@ use callgate_mask::word_list::WordList;
 use crate::glob::{ComparisonBias, PatternToken, can_meet, literal_toks};
 use crate::steps;
 use compare::{begins_otherwise, could_be_program};
+pub(super) use element::is_variable_name;
 pub use expansion::{ValueChange, WordExpansion};
 
 /// Stands for what is not known in a text. No real word contains it.
@@ -194,11 +196,12 @@ impl ShellWord {
 
     /// Returns its text with a [`GAP`] for every part that the shell changes.
     pub(crate) fn gapped_text(&self) -> String {
-        let parts = self.pieces.iter().map(|piece| match piece {
-            WordPiece::Text(text) => text.as_str(),
-            _ => "\0",
-        });
-        parts.collect()
+        gapped_text_of(&self.pieces)
+    }
+
+    /// Returns the same of everything it could be, in the order of [`Self::patterns`].
+    pub(crate) fn gapped_texts(&self) -> impl Iterator<Item = String> {
+        self.choices().map(gapped_text_of)
     }
 
     /// Returns the first text that it could be, with a [`GAP`] for everything that is not known.
@@ -353,6 +356,14 @@ fn bracket_tok(rest: &[WordPiece]) -> Option<(PatternToken, usize)> {
         None if rest.len() > 1 => None,
         None => Some((PatternToken::Is('['), 0)),
     }
+}
+
+fn gapped_text_of(pieces: &[WordPiece]) -> String {
+    let parts = pieces.iter().map(|piece| match piece {
+        WordPiece::Text(text) => text.as_str(),
+        _ => "\0",
+    });
+    parts.collect()
 }
 
 fn text_of(pieces: &[WordPiece]) -> String {

@@ -129,6 +129,18 @@ const DENIED: &[&str] = &[
     "${X:=${Y:-rm}} y",
     "flock x rm y",
     "chroot / rm y",
+    "setarch -R rm x",
+    "linux64 rm x",
+    "choom -n 0 rm x",
+    "xvfb-run -a rm x",
+    "/lib64/ld-linux-x86-64.so.2 /bin/rm x",
+    "perf stat -e x rm y",
+    "bwrap --dev-bind / / rm x",
+    "zip x.zip a -T -TT 'rm x'",
+    "make -f - <<'E'\nx:\n\trm x\nE",
+    "make -f - <<< 'x:;rm x'",
+    "ed <<< '!rm x'",
+    "newgrp <<< 'rm x'",
 ];
 
 #[test]

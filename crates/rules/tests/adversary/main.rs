@@ -1,6 +1,7 @@
 //! Commands that must not pass the allows that they look like.
 
 mod allowed;
+mod changed;
 mod denied;
 
 use callgate_rules::{

@@ -22,13 +22,16 @@ pub(super) enum InputReader {
 }
 
 pub(super) fn runs_anything(command: &ShellCommand) -> Option<&'static str> {
+    let is_table = |word: &ShellWord| {
+        let text = word.first_text();
+        TABLES.iter().any(|name| text.starts_with(name))
+    };
+    if command.assigns.iter().chain(command.words.first()).any(is_table) {
+        return Some("a table of the shell");
+    }
     let program = command.words.first()?;
     if program.is_anything() || (program.may_split && program.first_text().starts_with(GAP)) {
         return Some("a program whose name is not known");
-    }
-    let table = program.first_text();
-    if TABLES.iter().any(|name| table.starts_with(name)) {
-        return Some("a table of the shell");
     }
     let is_setting = |word: &ShellWord| word.first_text().starts_with("GIT_CONFIG");
     let names_alias =
@@ -45,7 +48,9 @@ pub(super) fn runs_anything(command: &ShellCommand) -> Option<&'static str> {
     if program.could_name(words!("alias")) && command.words[1..].iter().any(is_definition) {
         return Some("an alias");
     }
-    if program.could_name(words!("hash enable autoload zmodload")) && command.words.len() > 2 {
+    let gives_path = command.words[1..].iter().any(is_definition);
+    let changes_names = program.could_name(words!("hash enable autoload zmodload"));
+    if changes_names && (command.words.len() > 2 || gives_path) {
         return Some("a command that changes the meaning of names");
     }
     let is_compared = |word: &ShellWord| {
@@ -66,6 +71,19 @@ pub(super) fn runs_anything(command: &ShellCommand) -> Option<&'static str> {
     }
     let has_code_gap = program_starts(command).any(|at| takes_gap(&command.words[at..]));
     has_code_gap.then_some("a program text that is not known")
+}
+
+/// Returns true if a command changes to a folder that a shell may look for.
+pub(super) fn may_search_folders(command: &ShellCommand) -> bool {
+    let is_change = |word: &ShellWord| word.could_name(words!("cd chdir pushd"));
+    let is_tied = |word: &ShellWord| {
+        word.text().is_some_and(|text| {
+            text.starts_with(['/', '-', '+'])
+                || matches!(text.split('/').next(), Some("." | ".."))
+                || words!("command builtin cd chdir pushd").contains(text)
+        })
+    };
+    command.words.iter().any(is_change) && !command.words.iter().all(is_tied)
 }
 
 /// Returns true if a program gets a text to run of which something is not known.
@@ -137,7 +155,9 @@ pub(super) fn reader_of(command: &ShellCommand, writes: bool) -> Option<InputRea
             || !rest.iter().any(is_operand);
         if program.could_name(SHELLS) || program.could_name(LINE_READERS) {
             reads.then_some(InputReader::Shell)
-        } else if program.could_name(LANGUAGES) && has_input && !rest.iter().any(is_operand) {
+        } else if program.could_name(LANGUAGES) && has_input && !rest.iter().any(is_operand)
+            || program.could_name(words!("make gmake ed ex newgrp")) && command.has_here_text
+        {
             Some(InputReader::Language)
         } else {
             None

@@ -8,16 +8,18 @@ use super::doubts::has_code;
 use super::starts::{possible_starts, program_starts};
 use super::{ReadLine, TextKind};
 use crate::shell::names::{CAN_RUN, LANGUAGES, LINE_TAKERS, RUN_VARIABLES};
+use crate::shell::word::WordPiece;
 use crate::shell::{ShellCommand, ShellWord, operands};
 
 /// Commands of a shell that evaluate the text between brackets in their words.
 pub(super) const EVALUATORS: &WordList = words!(
-    "test [ [[ read printf unset declare typeset local export readonly let \
+    "test [ [[ read printf unset declare typeset local export readonly integer float let \
     mapfile readarray wait getopts compgen complete print"
 );
 
 /// Options whose value a program runs as a command line.
-const LINE_OPTIONS: [(&WordList, &str); 6] = [
+const LINE_OPTIONS: [(&WordList, &str); 7] = [
+    (words!("zip"), "-TT --unzip-command"),
     (
         words!("tar gtar bsdtar"),
         "--checkpoint-action --to-command --use-compress-program -I --rsh-command",
@@ -141,10 +143,22 @@ pub(super) fn assigned_texts(
     is_line: bool,
 ) -> impl Iterator<Item = (String, TextKind)> {
     command.assigns.iter().flat_map(move |assign| {
-        let value = |text: String| assign.value_at.and_then(|at| text.get(at..).map(Into::into));
         let name = assign.first_text();
-        let is_run =
-            is_line && RUN_VARIABLES.iter().any(|run| name.starts_with(&format!("{run}=")));
+        let is_element = assign.pieces().get(1) == Some(&WordPiece::Glob('['));
+        let value = move |text: String| {
+            let at = assign.value_at?;
+            // What is put into the index moves the value of an element.
+            let value = if is_element {
+                text.split_once("=").map(|(_, value)| value)
+            } else {
+                text.get(at..)
+            };
+            value.map(String::from)
+        };
+        let is_named = |run: &&str| {
+            name.strip_prefix(*run).is_some_and(|rest| rest.starts_with(['=', '+', '[']))
+        };
+        let is_run = is_line && RUN_VARIABLES.iter().any(is_named);
         let kind = if is_run { TextKind::Line } else { TextKind::Possible };
         // A wildcard alone names no program.
         let is_line = |text: &String| text.contains(char::is_alphanumeric);

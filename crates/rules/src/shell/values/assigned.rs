@@ -6,9 +6,8 @@ use callgate_mask::words;
 
 use super::{AssignedValue, Assignment, ShellValues, ShellWord, WordExpansion, WordPiece};
 use crate::shell::ShellCommand;
+use crate::shell::names::{DECLARERS, SHELL_PREFIXES};
 
-/// Commands that assign to the names among their words.
-const DECLARERS: &WordList = words!("export declare typeset local readonly integer float");
 /// Commands that read into the variables among their words.
 const READERS: &WordList = words!(
     "read readarray mapfile getopts vared zparseopts printf print let wait unset \
@@ -16,6 +15,9 @@ const READERS: &WordList = words!(
 );
 /// Commands after which any variable may have any value.
 const CHANGERS: &WordList = words!("eval source . emulate enable zmodload");
+/// Letters of the options of [`DECLARERS`] with which a variable gets another value than the one
+/// that is written: that of another variable, a number, or a part of it.
+const CHANGING_LETTERS: [char; 6] = ['n', 'i', 'L', 'R', 'Z', 'T'];
 /// What makes wildcards match hidden names, in the options of shells.
 const HIDDEN_OPTIONS: [&str; 4] = ["dotglob", "globdots", "glob_dots", "globignore"];
 
@@ -35,7 +37,7 @@ impl<'a> ShellValues<'a> {
         }
         // Wrappers such as `command` and `builtin` do not hide these.
         let mut words = command.words.iter().skip_while(|word| {
-            word.text().is_some_and(|text| matches!(text, "command" | "builtin" | "noglob" | "-"))
+            word.text().is_some_and(|text| SHELL_PREFIXES.contains(text) || text.starts_with('-'))
         });
         let Some(program) = words.next() else { return };
         let rest: Vec<&'a ShellWord> = words.collect();
@@ -96,10 +98,10 @@ impl<'a> ShellValues<'a> {
         // An `IFS` before `read` holds for that command only.
         let is_own = name == "IFS" && !is_lasting;
         let base = name.strip_suffix('+').unwrap_or(name);
-        let is_whole = base == name && !base.contains('[');
+        let is_whole = base == name;
         let value = if is_whole { value } else { AssignedValue::Unknown };
         if !is_own {
-            self.assign(base.split('[').next().unwrap_or(base), at, value, is_lasting && is_whole);
+            self.assign(base, at, value, is_lasting && is_whole);
             if let Some(last) = self.assigned.get_mut(base).and_then(|all| all.last_mut()) {
                 last.is_exported = is_exported;
             }
@@ -107,25 +109,35 @@ impl<'a> ShellValues<'a> {
     }
 
     fn note_loop(&mut self, at: usize, rest: &[&'a ShellWord]) {
-        let Some(name) = rest.first().and_then(|word| word.text()) else {
-            self.is_lost = true;
-            return;
-        };
-        let words: Vec<ShellWord> = rest.iter().skip(2).map(|word| (*word).clone()).collect();
-        let is_list = rest.get(1).is_some_and(|word| word.text() == Some("in"));
+        let is_in = |word: &&ShellWord| word.text() == Some("in");
         // Without a list, it goes through the arguments.
-        let value = if is_list { AssignedValue::OneOf(words) } else { AssignedValue::Unknown };
-        self.assign(name, at, value, true);
+        let list = rest.iter().skip(1).position(is_in).map(|at| at + 1);
+        // One shell takes several names.
+        for word in &rest[..list.unwrap_or(rest.len())] {
+            let Some(name) = word.text() else {
+                self.is_lost = true;
+                continue;
+            };
+            let value = match list {
+                Some(1) => {
+                    AssignedValue::OneOf(rest.iter().skip(2).map(|word| (*word).clone()).collect())
+                }
+                _ => AssignedValue::Unknown,
+            };
+            self.assign(name, at, value, true);
+        }
+        self.is_lost |= rest.is_empty();
     }
 
     fn note_declared(&mut self, at: usize, rest: &[&'a ShellWord], is_export: bool) {
         for word in rest {
             let text = word.first_text();
             if text.starts_with('-') || text.starts_with('+') {
-                // A name for another variable, or a value that is evaluated.
-                self.is_lost |= !word.is_known() || text.contains('n') || text.contains('i');
+                self.is_lost |= !word.is_known() || text.contains(CHANGING_LETTERS);
             } else if word.value_at.is_some() {
                 self.note_assignment(at, word, true, is_export);
+            } else if text.contains('=') {
+                self.note_quoted_assignment(at, word, is_export);
             } else if !word.is_known() {
                 self.is_lost = true;
             } else if let Some(values) = word.text().and_then(|name| self.assigned.get_mut(name)) {
@@ -133,6 +145,28 @@ impl<'a> ShellValues<'a> {
                     value.is_exported |= is_export;
                 }
             }
+        }
+    }
+
+    /// Notes an assignment among the words of a command, whose name is quoted.
+    fn note_quoted_assignment(&mut self, at: usize, word: &'a ShellWord, is_export: bool) {
+        let named = match word.pieces() {
+            [WordPiece::Text(text), rest @ ..] => text.split_once('=').map(|split| (split, rest)),
+            _ => None,
+        };
+        let Some(((name, value), rest)) = named else {
+            self.is_lost = true;
+            return;
+        };
+        let base = name.split(['[', '+']).next().unwrap_or(name);
+        let is_whole = base == name;
+        let mut pieces = vec![WordPiece::Text(value.to_owned())];
+        pieces.extend_from_slice(rest);
+        let value = ShellWord::of_pieces(pieces);
+        let value = if is_whole { AssignedValue::Word(value) } else { AssignedValue::Unknown };
+        self.assign(base, at, value, is_whole);
+        if let Some(last) = self.assigned.get_mut(base).and_then(|all| all.last_mut()) {
+            last.is_exported = is_export;
         }
     }
 
@@ -179,6 +213,10 @@ fn split_assignment(word: &ShellWord) -> Option<(&str, AssignedValue)> {
     let value_at = word.value_at?;
     let (first, rest) = word.pieces().split_first()?;
     let WordPiece::Text(text) = first else { return None };
+    if rest.first() == Some(&WordPiece::Glob('[')) && text.len() < value_at {
+        // Which element it is, and so what the variable is then, is not known.
+        return Some((text, AssignedValue::Unknown));
+    }
     let name = text.get(..value_at - 1)?;
     let mut pieces = vec![WordPiece::Text(text.get(value_at..)?.to_owned())];
     pieces.extend_from_slice(rest);

@@ -8,7 +8,19 @@ use super::{
 };
 use crate::glob::{PatternToken, literal_toks};
 use crate::place;
+use crate::shell::names::SAME_SHELL;
 use crate::steps;
+use callgate_mask::programs::{SHELLS, is_one_of};
+use callgate_mask::word_list::WordList;
+use callgate_mask::words;
+
+/// Variables to which shells assign by themselves, so that a value that a line gives them may be
+/// gone.
+const SET_BY_SHELLS: &WordList = words!(
+    "_ REPLY reply MAPFILE OPTARG OPTIND OPTERR PWD OLDPWD BASH_REMATCH COPROC MATCH match MBEGIN \
+    MEND RANDOM SECONDS LINENO PIPESTATUS pipestatus FUNCNAME BASH_COMMAND DIRSTACK dirstack \
+    LINES COLUMNS status argv ARGC ZSH_EVAL_CONTEXT SHLVL COMP_WORDS COMPREPLY READLINE_LINE"
+);
 
 impl ShellValues<'_> {
     /// Returns the words that a word of a command could become, within other values.
@@ -216,6 +228,11 @@ impl ShellValues<'_> {
 
     /// Returns the values of a variable for a program that a command starts, if they are known.
     fn exported_values(&self, name: &str, at: usize, depth: usize) -> Option<WordChoices> {
+        // Wrappers may take a variable away or set another value, and another machine has its own.
+        let program = self.command(at)?.words.first()?.text()?;
+        if !is_one_of(program, SHELLS) && !SAME_SHELL.contains(program) {
+            return None;
+        }
         let mut known = self.assigned.get(name)?.iter();
         let is_passed = |a: &Assignment| a.is_exported && (a.at == at || self.reaches(a, at));
         let has_one = known.any(is_passed) && !self.is_lost;
@@ -234,7 +251,9 @@ impl ShellValues<'_> {
         let values = self.assigned.get(name);
         let is_before =
             |assignment: &Assignment| assignment.is_lasting && self.reaches(assignment, at);
-        !self.is_lost && values.is_some_and(|values| values.iter().any(is_before))
+        !self.is_lost
+            && !SET_BY_SHELLS.contains(name)
+            && values.is_some_and(|values| values.iter().any(is_before))
     }
 
     /// Returns true if a command cannot run before, or without, an assignment.
