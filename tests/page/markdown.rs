@@ -168,7 +168,7 @@ fn a_plan_is_formatted_and_shown_as_it_is_written_at_one_key() {
     );
     // What looks like emphasis may be a part of a name or a pattern.
     page.wait_for_text(".plan .markdown", "Empty __init__.py and rm -f src/*.orig src/*.rej \\*");
-    assert_eq!(page.count(".plan strong"), 1);
+    assert_eq!(page.count(".plan strong"), 2);
     page.press_keys("s");
     page.wait_for_text(".plan pre", "Remove **$HOME/build** and `cache_old_files`");
     page.press_keys("s");
