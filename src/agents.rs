@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-use callgate_link::file::is_program;
+use callgate_link::file::{find_program, program_folders};
 use callgate_wire::hook::AgentProfile;
 use callgate_wire::hook::agents::CLAUDE;
 
@@ -62,9 +62,8 @@ pub(crate) trait AgentOnDisk {
 impl AgentOnDisk for AgentProfile {
     fn is_here(&self, around: &Surroundings) -> bool {
         let path = around.variable("PATH").unwrap_or_default();
-        // A relative folder is another one wherever this is run.
-        let folders = || env::split_paths(&path).filter(|folder| folder.is_absolute());
-        let is_on_path = |name: &&str| folders().any(|folder| is_program(&folder.join(name)));
+        let folders = program_folders(&path);
+        let is_on_path = |name: &&str| find_program(name, &folders).is_some();
         self.programs.iter().any(is_on_path) || self.has_folder(SettingsScope::User, around)
     }
 
@@ -113,7 +112,8 @@ pub(crate) fn is_old_claude(version: &str) -> bool {
 
 /// Returns the version of the Claude Code on PATH, if it prints one.
 pub(crate) fn claude_version() -> Option<String> {
-    let mut command = Command::new("claude");
+    let folders = program_folders(&env::var_os("PATH").unwrap_or_default());
+    let mut command = Command::new(find_program("claude", &folders)?);
     command.arg("--version");
     let said = program::run_for_output(command, PATIENCE, 4096).ok()?;
     said.split_whitespace().next().map(str::to_owned)

@@ -25,6 +25,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use callgate_hooks::hook_command::{self, LARGE, SMALL};
+use callgate_link::file::program_folders;
 use callgate_link::socket::server_process;
 use callgate_wire::hook::agents::CODEX;
 pub(crate) use edit::composed_events;
@@ -365,11 +366,9 @@ fn lasting_program() -> Result<PathBuf, String> {
     let own = env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
     // The kernel names `own` without links.
     let is_this = |path: &PathBuf| fs::canonicalize(path).is_ok_and(|path| path == own);
-    let folders = env::var_os("PATH").unwrap_or_default();
-    let on_path = env::split_paths(&folders)
-        .filter(|folder| folder.is_absolute())
-        .map(|folder| folder.join(LARGE));
-    let program = on_path.into_iter().find(is_this).unwrap_or(own);
+    let folders = program_folders(&env::var_os("PATH").unwrap_or_default());
+    let on_path = folders.iter().map(|folder| folder.join(LARGE)).find(is_this);
+    let program = on_path.unwrap_or(own);
     if program.file_name() != Some(OsStr::new(LARGE)) {
         let text = "this program is called {}; install knows its hooks by the name callgate";
         return Err(text.replace("{}", &program.display().to_string()));

@@ -43,7 +43,7 @@ fn name_or_path(own: &Path, path: &OsStr) -> String {
     }
 }
 
-/// Returns the program that a shell starts by our name.
+/// Returns the program that a shell starts by our name. A shell looks into relative folders, too.
 fn first_on_path(path: &OsStr) -> Option<PathBuf> {
     env::split_paths(path).map(|folder| folder.join(NAME)).find(|file| is_program(file))
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use callgate_claude::{ClaudeError, Model, blocking};
 use callgate_testkit::messages::Turn;
 use callgate_testkit::process::run;
+use callgate_testkit::script::write_program;
 use tokio::time::timeout;
 
 use crate::fixture::{DEADLINE, Stage, TRANSPORTS};
@@ -121,7 +122,11 @@ fn no_cli_at_all_is_told_with_what_to_do() {
     let home = tempfile::tempdir().unwrap();
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "starting::process_without_a_cli", "--nocapture"]);
-    command.env(NOWHERE, "1").env("PATH", home.path()).env("HOME", home.path());
+    // A program in the working folder, which is a project's, is not the CLI although the PATH has
+    // that folder.
+    write_program(&home.path().join("claude"), "#!/bin/sh\nexit 0\n");
+    command.env(NOWHERE, "1").env("PATH", ".:").env("HOME", "/nonexistent");
+    command.current_dir(home.path());
     let done = run(command, Duration::from_secs(30)).success();
     assert!(done.stdout.contains("1 passed"), "{}", done.stdout);
 }

@@ -1,10 +1,11 @@
 //! Finds the CLI, and builds its command line.
 
 use std::ffi::{OsStr, OsString};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use callgate_link::file::is_program;
+use callgate_link::file::{find_program, is_program, program_folders};
 
 use crate::ask::LaunchOptions;
 use crate::gate::GateRegistration;
@@ -24,24 +25,23 @@ const USUAL_PLACES: [&str; 5] = [
 
 /// Returns the path of the CLI that a call with these settings starts.
 pub fn find_cli(settings: &ClaudeSettings) -> Result<PathBuf, ClaudeError> {
+    let folders = program_folders(&std::env::var_os("PATH").unwrap_or_default());
     if let Some(cli) = &settings.cli {
-        // A bare name is looked up on the `PATH` when it is started.
-        let is_path = cli.components().nth(1).is_some();
-        return match is_path.then(|| std::fs::metadata(cli)) {
-            Some(Err(source)) => Err(ClaudeError::Start { program: cli.clone(), source }),
-            _ => Ok(cli.clone()),
+        // A bare name is not left to the system, which would look for it in relative folders of
+        // the `PATH`, too, from the folder of the project on.
+        let found = match cli.components().nth(1) {
+            Some(_) => std::fs::metadata(cli).map(|_| cli.clone()),
+            None => find_program(cli, &folders).ok_or_else(|| ErrorKind::NotFound.into()),
         };
+        return found.map_err(|source| ClaudeError::Start { program: cli.clone(), source });
     }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let on_path = std::env::split_paths(&path).map(|folder| folder.join("claude"));
     let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
     let usual = USUAL_PLACES.iter().map(|place| match place.strip_prefix("~/") {
         Some(below_home) => home.join(below_home),
         None => PathBuf::from(place),
     });
-    on_path
-        .chain(usual)
-        .find(|path| is_program(path))
+    find_program("claude", &folders)
+        .or_else(|| usual.into_iter().find(|path| is_program(path)))
         .ok_or_else(|| ClaudeError::CliNotFound { looked_in: USUAL_PLACES.join(", ") })
 }
 

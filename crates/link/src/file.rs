@@ -1,5 +1,6 @@
 //! Files that only their owner can read, and locks on them.
 
+use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
@@ -143,6 +144,17 @@ pub fn is_program(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|file| file.is_file() && file.mode() & 0o111 != 0)
 }
 
+/// Returns the folders of a PATH in which programs are looked for. A relative one is left out: it
+/// is another one wherever this is run, and would find programs in a project.
+pub fn program_folders(path: &OsStr) -> Vec<PathBuf> {
+    std::env::split_paths(path).filter(|folder| folder.is_absolute()).collect()
+}
+
+/// Returns the program of this name in the first of these folders that has one.
+pub fn find_program(name: impl AsRef<Path>, folders: &[PathBuf]) -> Option<PathBuf> {
+    folders.iter().map(|folder| folder.join(&name)).find(|file| is_program(file))
+}
+
 /// Removes the files in `folder` with this prefix and suffix that are ours and that nobody has
 /// locked. An empty one stays: its owner may not have locked it yet.
 pub fn sweep_files(folder: &Path, prefix: &str, suffix: &str) {
@@ -162,4 +174,24 @@ fn is_left(path: &Path) -> bool {
     let is_written = |file: &File| file.metadata().is_ok_and(|metadata| metadata.len() > 0);
     open_own(OpenOptions::new().read(true), path)
         .is_ok_and(|file| is_written(&file) && matches!(try_lock(&file), Ok(true)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_found_in_absolute_folders_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("text"), "").unwrap();
+        let program = OpenOptions::new().create(true).write(true).mode(0o700).open(path("program"));
+        drop(program.unwrap());
+        let folders = format!(".::bin:/nonexistent:{}", folder.path().display());
+        let folders = program_folders(folders.as_ref());
+        assert_eq!(folders, [Path::new("/nonexistent"), folder.path()]);
+        assert_eq!(find_program("program", &folders), Some(path("program")));
+        assert_eq!(find_program("text", &folders), None);
+        assert_eq!(find_program("none", &folders), None);
+    }
 }

@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use callgate_approval::daemon::Warn;
 use callgate_approval::desk::Ruling;
+use callgate_link::file::program_folders;
 use callgate_policy::{LiveRules, RealDisk, RuleSurroundings, ruling_of};
 use callgate_rules::{Act, CommandBounds, Disk, Policy, PolicyDefaults, disk, judge_act};
 use callgate_surroundings::read_live_rules;
@@ -116,9 +117,7 @@ impl RuntimeRules {
     /// Returns the folders in which commands may work, and where programs are.
     fn bounds(&self) -> CommandBounds {
         let text = |path: &PathBuf| path.to_str().map(str::to_owned);
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let programs: Vec<PathBuf> =
-            std::env::split_paths(&path).filter(|folder| folder.is_absolute()).collect();
+        let programs = program_folders(&std::env::var_os("PATH").unwrap_or_default());
         CommandBounds {
             roots: self.config.agent.roots.iter().filter_map(text).collect(),
             programs: programs.iter().filter_map(text).collect(),

@@ -35,7 +35,7 @@ use crate::tool::{AgentTool, CallOutcome, FaultContext, ProgressSink, ToolInvoca
 
 pub use background::{BackgroundCommands, LONGEST_LINE, LONGEST_WAIT, MOST_RUNNING};
 use compose::ExpectedEnd;
-pub(crate) use program::{find_program, locate_program, not_started, path_folders};
+pub(crate) use program::{locate_program, not_started, path_folders};
 pub use scrub::scrub_variables;
 
 /// The default time limit of a command. Front ends give up a request after about 60 seconds of

@@ -9,12 +9,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::available_parallelism;
 
+use callgate_link::file::find_program;
 use callgate_wire::session::tool_kind;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::tool::run::{RunSettings, find_program, path_folders};
+use crate::tool::run::{RunSettings, path_folders};
 use crate::tool::{AgentTool, CallOutcome, ToolSpec, blocking_tool, raw_json};
 
 const PROGRAMS: [&str; 36] = [

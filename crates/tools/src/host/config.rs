@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use callgate_link::file::is_program;
+use callgate_link::file::{find_program, is_program, program_folders};
 use serde_json::json;
 
 use super::{Host, HostError};
@@ -88,17 +88,15 @@ fn find_bridge(host: &Host) -> Result<(PathBuf, &'static str), HostError> {
         })?;
         return Ok((program, BRIDGE_WORD));
     }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let found =
-        std::env::split_paths(&path).map(|folder| folder.join("callgate")).find(|p| is_program(p));
-    let program = found.ok_or_else(|| {
+    let folders = program_folders(&std::env::var_os("PATH").unwrap_or_default());
+    let program = find_program("callgate", &folders).ok_or_else(|| {
         HostError::Bridge(
             "no program can serve as the bridge: call run_bridge_if_asked() first in your main, \
              install callgate on the PATH, or set its path with Host::bridge"
                 .to_owned(),
         )
     })?;
-    Ok((absolute_program(&program)?, "bridge"))
+    Ok((program, "bridge"))
 }
 
 /// Makes a path absolute: agents start the bridge from folders of their own.

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::Command;
 
 use callgate_tools::{Host, McpClient, blocking};
@@ -12,7 +13,7 @@ use crate::fixture::hello;
 /// Set in the child that looks for the bridge on its `PATH`.
 const CHILD: &str = "CALLGATE_TEST_FINDS_BRIDGE";
 
-fn program(folder: &std::path::Path, name: &str) -> std::path::PathBuf {
+fn program(folder: &Path, name: &str) -> std::path::PathBuf {
     let path = folder.join(name);
     fs::write(&path, "#!/bin/sh\n").unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
@@ -79,11 +80,12 @@ fn a_bridge_that_is_no_program_is_a_startup_error() {
     }
 }
 
-/// Runs [`child_looks_for_the_bridge`] in a process of its own, whose `PATH` is ours to set.
-fn found_on(path: &std::path::Path) -> String {
+/// Runs [`child_looks_for_the_bridge`] in a process of its own, whose `PATH` and working folder are
+/// ours to set.
+fn found_on(path: &str, folder: &Path) -> String {
     let mut child = Command::new(std::env::current_exe().unwrap());
     child.args(["--exact", "config::child_looks_for_the_bridge", "--nocapture"]);
-    let output = child.env(CHILD, "1").env("PATH", path).output().unwrap();
+    let output = child.env(CHILD, "1").env("PATH", path).current_dir(folder).output().unwrap();
     let output = String::from_utf8(output.stdout).unwrap();
     let found = output.lines().find_map(|line| line.strip_prefix("found: "));
     found.unwrap_or_else(|| panic!("{output}")).to_owned()
@@ -93,12 +95,18 @@ fn found_on(path: &std::path::Path) -> String {
 fn without_a_word_the_bridge_is_looked_for_on_the_path() {
     let folder = tempfile::tempdir().unwrap();
     assert_eq!(
-        found_on(folder.path()),
+        found_on(folder.path().to_str().unwrap(), folder.path()),
         "BridgeStartupError: no program can serve as the bridge: call run_bridge_if_asked() first \
          in your main, install callgate on the PATH, or set its path with Host::bridge"
     );
     let bridge = program(folder.path(), "callgate");
-    assert_eq!(found_on(folder.path()), bridge.to_str().unwrap());
+    let path = folder.path().to_str().unwrap();
+    assert_eq!(found_on(path, folder.path()), bridge.to_str().unwrap());
+    // A relative folder is the project's in which an agent works, and what is there is not ours.
+    for path in [".", "", "none:."] {
+        let found = found_on(path, folder.path());
+        assert!(found.starts_with("BridgeStartupError: no program"), "{path:?}: {found}");
+    }
 }
 
 #[test]

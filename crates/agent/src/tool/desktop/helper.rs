@@ -11,10 +11,11 @@ use std::thread;
 use std::time::Duration;
 
 use callgate_link::child::LeashedChild;
+use callgate_link::file::find_program;
 use rustix::fs::{MemfdFlags, memfd_create};
 
 use crate::tool::custom::input_file;
-use crate::tool::run::{find_program, path_folders, scrub_variables};
+use crate::tool::run::{path_folders, scrub_variables};
 
 /// Variables by which helpers find the display; some look like secrets.
 const DISPLAY_VARIABLES: [&str; 5] =

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use callgate_link::file::is_program;
+use callgate_link::file::{find_program, is_program, program_folders};
 
 use super::RunSettings;
 
@@ -18,15 +18,9 @@ pub(super) fn variable_value<'a>(env: &'a [(OsString, OsString)], name: &str) ->
     env.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_os_str())
 }
 
-/// Returns the absolute folders of PATH.
+/// Returns the folders of PATH in which programs of commands are looked for.
 pub(crate) fn path_folders(env: &[(OsString, OsString)]) -> Vec<PathBuf> {
-    let path = variable_value(env, "PATH").unwrap_or(OsStr::new(USUAL_PATH));
-    // A relative one would find programs in the project.
-    std::env::split_paths(path).filter(|folder| folder.is_absolute()).collect()
-}
-
-pub(crate) fn find_program(name: &str, folders: &[PathBuf]) -> Option<PathBuf> {
-    folders.iter().map(|folder| folder.join(name)).find(|file| is_program(file))
+    program_folders(variable_value(env, "PATH").unwrap_or(OsStr::new(USUAL_PATH)))
 }
 
 pub(crate) fn locate_program(
