@@ -5,11 +5,12 @@
 //! keyring is not asked about servers to which nobody has signed in.
 
 use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use callgate_agent::mcp::{ServerSignIn, SignInStore};
 use callgate_link::file::{create_private_folder, open_secret, replace_private};
+use callgate_link::text_file::read_limited;
 use callgate_store::Sha256Hash;
 use callgate_wire::HiddenText;
 use serde::{Deserialize, Serialize};
@@ -70,8 +71,7 @@ impl SignInFiles {
         let Some(file) = open_secret(&path, advice).map_err(|error| failed(&error))? else {
             return Ok(None);
         };
-        let mut content = Vec::new();
-        file.take(LARGEST).read_to_end(&mut content).map_err(|error| failed(&error))?;
+        let content = read_limited(file, LARGEST).map_err(|error| failed(&error))?;
         // What is wrong with it could show a part of it.
         let read: SignInFile =
             serde_json::from_slice(&content).map_err(|_| failed(&"it cannot be understood"))?;

@@ -1,11 +1,11 @@
 //! The file with the secret half of a team's key, and the number of its last bundle. Only the
 //! machine on which a team's rules are signed has one.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use callgate_link::file::{FileLock, create_private_folder, open_secret, replace_private};
 use callgate_link::random::random_bytes;
+use callgate_link::text_file::read_limited;
 use callgate_store::Sha256Hash;
 use callgate_team::{RuleBundle, TeamSigner};
 use serde::{Deserialize, Serialize};
@@ -90,8 +90,7 @@ impl SigningFile {
         let Some(file) = open_secret(&self.path, advice).map_err(|error| failed(&error))? else {
             return Ok(None);
         };
-        let mut content = Vec::new();
-        file.take(LARGEST).read_to_end(&mut content).map_err(|error| failed(&error))?;
+        let content = read_limited(file, LARGEST).map_err(|error| failed(&error))?;
         // What is wrong with it could show a part of it.
         serde_json::from_slice(&content).map(Some).map_err(|_| failed(&"it cannot be understood"))
     }

@@ -1,12 +1,13 @@
 //! The certificates of the team's desk: those in the files of the settings, or those of an
 //! authority that the desk makes for itself.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, ErrorKind, Read};
+use std::fs::OpenOptions;
+use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use callgate_link::file::{FileLock, create_private_folder, open_own, replace_private};
+use callgate_link::text_file::{read_limited, read_regular};
 use callgate_web::{TlsAuthority, TlsError, TlsIdentity};
 use rustix::system::uname;
 
@@ -87,24 +88,14 @@ fn find_or_make_authority(database: &Path) -> Result<TlsAuthority, String> {
 }
 
 fn read_file(path: &Path) -> io::Result<Vec<u8>> {
-    read_content(open_own(OpenOptions::new().read(true), path)?)
+    read_limited(open_own(OpenOptions::new().read(true), path)?, LARGEST)
 }
 
 /// Reads a file that the settings name. Programs that renew certificates leave links to files of
 /// another user.
 fn read_renewed(path: &Path) -> Result<Vec<u8>, TlsError> {
-    let read = File::open(path).and_then(read_content);
     let named = |error| io::Error::other(format!("{}: {error}", path.display()));
-    read.map_err(|error| TlsError::Unread(named(error)))
-}
-
-fn read_content(file: File) -> io::Result<Vec<u8>> {
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it is not a regular file"));
-    }
-    let mut content = Vec::new();
-    file.take(LARGEST).read_to_end(&mut content)?;
-    Ok(content)
+    read_regular(path, LARGEST).map_err(|error| TlsError::Unread(named(error)))
 }
 
 /// Returns the host and the port by which members reach the desk that listens at this address.
@@ -153,7 +144,11 @@ mod tests {
         std::fs::write(at("new.pem"), b"a certificate").unwrap();
         std::os::unix::fs::symlink(at("new.pem"), at("live.pem")).unwrap();
         assert_eq!(read_renewed(&at("live.pem")).unwrap(), b"a certificate");
-        for wrong in [at("none.pem"), folder.path().to_owned()] {
+        let made = std::process::Command::new("mkfifo").arg(at("pipe.pem")).status().unwrap();
+        assert!(made.success());
+        // The beginning of a file is not that file.
+        std::fs::write(at("long.pem"), vec![b'a'; 1 + usize::try_from(LARGEST).unwrap()]).unwrap();
+        for wrong in [at("none.pem"), at("pipe.pem"), at("long.pem"), folder.path().to_owned()] {
             let why = read_renewed(&wrong).unwrap_err().to_string();
             assert!(why.starts_with(&*wrong.to_string_lossy()), "{why}");
         }

@@ -337,7 +337,7 @@ fn a_file_that_is_none_is_said_and_not_used() {
     let written = |text: &'static str| move |file: &Path| fs::write(file, text).unwrap();
     check(&written("{"), "it is not JSON");
     check(&written("[]"), "it has no object `mcpServers`");
-    check(&|file| fs::write(file, " ".repeat(300_000)).unwrap(), "more than 262144 bytes");
+    check(&|file| fs::write(file, " ".repeat(300_000)).unwrap(), "it is larger than 262144 bytes");
     check(&|file| fs::create_dir(file).unwrap(), "it is not a regular file");
     check(&|file| symlink("/dev/zero", file).unwrap(), "it is not a regular file");
     check(

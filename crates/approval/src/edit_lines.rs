@@ -1,13 +1,10 @@
 //! Where in its file an edit takes place, so that a diff has the file's line numbers.
 
-use std::fs::OpenOptions;
-use std::io::Read;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
+use callgate_link::text_file::read_text_file;
 use callgate_wire::approval::ApprovalRequest;
 use callgate_wire::tool_act::{EditChange, ToolAct, ToolKind};
-use rustix::fs::OFlags;
 
 /// The largest file that is looked into, in bytes. The lines of an edit to a larger one have no
 /// numbers.
@@ -28,25 +25,12 @@ fn edit_lines(agent: &str, request: &ApprovalRequest) -> Option<Vec<u64>> {
     else {
         return None;
     };
-    let text = file_text(&Path::new(&request.cwd).join(file.path()?))?;
+    let text = read_text_file(&Path::new(&request.cwd).join(file.path()?), LARGEST_FILE).ok()?;
     let line = |old: &str| {
         let at = text.find(old).filter(|_| !old.is_empty())?;
         Some(text[..at].matches('\n').count() as u64 + 1)
     };
     Some(changes.iter().map(|change| line(change.old).unwrap_or_default()).collect())
-}
-
-/// Returns the text of a file, if it is one that can be read at once.
-fn file_text(path: &Path) -> Option<String> {
-    // Opening a pipe would wait for whoever writes into it.
-    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file =
-        OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path).ok()?;
-    let metadata = file.metadata().ok().filter(|file| file.is_file() && file.len() <= LARGEST_FILE);
-    let mut text = String::with_capacity(usize::try_from(metadata?.len()).ok()?);
-    // It may have grown since the look at its size.
-    file.take(LARGEST_FILE).read_to_string(&mut text).ok()?;
-    Some(text)
 }
 
 #[cfg(test)]

@@ -73,8 +73,9 @@ impl Drop for PrivateFile {
 /// Opens a file of our user; one that is created gets mode 0600. A symbolic link is not followed,
 /// and anything but a regular file of our user is an error.
 pub fn open_own(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
-    let no_follow = OFlags::NOFOLLOW.bits().cast_signed();
-    let file = options.mode(0o600).custom_flags(no_follow).open(path)?;
+    // Opening a pipe would wait for its other end.
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
+    let file = options.mode(0o600).custom_flags(flags).open(path)?;
     // The open file is asked and not the path, which may lead elsewhere by now.
     let metadata = file.metadata()?;
     if metadata.is_file() && metadata.uid() == geteuid().as_raw() {
@@ -178,7 +179,20 @@ fn is_left(path: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+
     use super::*;
+
+    #[test]
+    fn a_pipe_is_refused_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        mknodat(CWD, &pipe, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+        let refused = open_own(OpenOptions::new().read(true), &pipe).unwrap_err();
+        assert_eq!(refused.to_string(), "it is not a file of ours");
+        assert!(open_own(OpenOptions::new().write(true), &pipe).is_err());
+        assert!(open_secret(&pipe, "keep it").is_err());
+    }
 
     #[test]
     fn programs_are_found_in_absolute_folders_only() {

@@ -1,4 +1,4 @@
-//! Reading text from files and streams, with a limit.
+//! Reading files and streams, with a limit.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
@@ -8,12 +8,11 @@ use std::path::Path;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
-/// Reads the text of a regular file of at most `most` bytes. The errors complete "cannot read it:
-/// ".
+/// Opens a regular file for reading.
 ///
 /// Anything else at the path is refused at once: opening a pipe would wait for its other end, and a
 /// device may never end.
-pub fn read_text_file(path: &Path, most: u64) -> io::Result<String> {
+pub fn open_regular(path: &Path) -> io::Result<File> {
     let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
     // A socket cannot even be opened.
     let opened = File::options().read(true).custom_flags(flags).open(path);
@@ -22,11 +21,24 @@ pub fn read_text_file(path: &Path, most: u64) -> io::Result<String> {
         Err(error) if is_socket(&error) => return Err(not_a_file()),
         opened => opened?,
     };
-    let metadata = file.metadata()?;
-    if !metadata.is_file() {
+    // The open file is asked and not the path, which may lead elsewhere by now.
+    if !file.metadata()?.is_file() {
         return Err(not_a_file());
     }
-    read_expected(file, most, metadata.len())
+    Ok(file)
+}
+
+/// Reads a regular file of at most `most` bytes. The errors complete "cannot read it: ".
+pub fn read_regular(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    read_limited(open_regular(path)?, most)
+}
+
+/// Reads the text of a regular file of at most `most` bytes. The errors complete "cannot read it:
+/// ".
+pub fn read_text_file(path: &Path, most: u64) -> io::Result<String> {
+    let file = open_regular(path)?;
+    let expected = file.metadata()?.len();
+    text_of(read_expected(file, most, expected)?)
 }
 
 fn not_a_file() -> io::Error {
@@ -35,11 +47,16 @@ fn not_a_file() -> io::Error {
 
 /// Reads text of at most `most` bytes. The errors complete "cannot read it: ".
 pub fn read_limited_text(input: impl Read, most: u64) -> io::Result<String> {
+    text_of(read_limited(input, most)?)
+}
+
+/// Reads at most `most` bytes; more are an error, because half of a file is another file.
+pub fn read_limited(input: impl Read, most: u64) -> io::Result<Vec<u8>> {
     read_expected(input, most, 0)
 }
 
 /// The same, if about `expected` bytes are there to be read.
-fn read_expected(input: impl Read, most: u64, expected: u64) -> io::Result<String> {
+fn read_expected(input: impl Read, most: u64, expected: u64) -> io::Result<Vec<u8>> {
     // With a limit, the standard library begins with 32 bytes and doubles them.
     let mut bytes = Vec::with_capacity(usize::try_from(expected.min(most)).unwrap_or_default() + 1);
     // One byte more than allowed is enough to see that there is too much.
@@ -48,6 +65,10 @@ fn read_expected(input: impl Read, most: u64, expected: u64) -> io::Result<Strin
         let text = format!("it is larger than {most} bytes");
         return Err(io::Error::new(ErrorKind::FileTooLarge, text));
     }
+    Ok(bytes)
+}
+
+fn text_of(bytes: Vec<u8>) -> io::Result<String> {
     let not_text = |_| io::Error::new(ErrorKind::InvalidData, "it is not UTF-8 text");
     String::from_utf8(bytes).map_err(not_text)
 }
@@ -70,6 +91,8 @@ mod tests {
             assert_eq!(read_text_file(&path(name), 4).unwrap(), "text");
         }
         assert_eq!(read_text_file(&path("file"), 3).unwrap_err().kind(), ErrorKind::FileTooLarge);
+        assert_eq!(read_regular(&path("file"), 4).unwrap(), b"text");
+        assert_eq!(read_regular(&path("file"), 3).unwrap_err().kind(), ErrorKind::FileTooLarge);
         for other in [path("pipe"), path("socket"), folder.path().to_owned(), "/dev/zero".into()] {
             let error = read_text_file(&other, 4).unwrap_err();
             assert_eq!(error.to_string(), "it is not a regular file", "{}", other.display());

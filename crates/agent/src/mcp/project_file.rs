@@ -5,16 +5,14 @@
 //! about again. A file that was refused, or about which nobody answered, is not used.
 
 use std::collections::HashSet;
-use std::fs::File;
-use std::io::Read;
-use std::os::unix::fs::OpenOptionsExt;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use callgate_link::sync::lock;
+use callgate_link::text_file::read_regular;
 use callgate_mask::mask_text;
 use callgate_store::Sha256Hash;
-use rustix::fs::OFlags;
 use serde_json::{Value, json};
 
 use super::server::{ToolServer, in_runtime};
@@ -186,21 +184,9 @@ impl ProjectFile {
 
 /// Returns the content of the file, or `None` if there is none.
 fn read_project_file(path: &Path) -> Result<Option<Vec<u8>>, String> {
-    // Opening a pipe or a device must not block.
-    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
-    let file = match File::options().read(true).custom_flags(flags).open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error.to_string()),
-    };
-    if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
-        return Err("it is not a regular file".to_owned());
+    match read_regular(path, LARGEST) {
+        Ok(content) => Ok(Some(content)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error.to_string()),
     }
-    let mut content = Vec::new();
-    // One byte more shows that the file is too large.
-    file.take(LARGEST + 1).read_to_end(&mut content).map_err(|error| error.to_string())?;
-    if content.len() as u64 > LARGEST {
-        return Err(format!("it has more than {LARGEST} bytes"));
-    }
-    Ok(Some(content))
 }

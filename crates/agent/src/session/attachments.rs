@@ -1,17 +1,16 @@
 //! The files that a user attaches to a message: anywhere on the disk, since the user chose them, or
 //! inline.
 
-use std::fs::File;
 use std::io::Read;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::DecodePaddingMode;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
+use callgate_link::text_file::open_regular;
 use callgate_wire::session::{Attachment, UserMessage};
-use rustix::fs::{FsWord, OFlags, PROC_SUPER_MAGIC, fstatfs};
+use rustix::fs::{FsWord, PROC_SUPER_MAGIC, fstatfs};
 
 use crate::failure::RequestFailure;
 use crate::message::picture;
@@ -141,14 +140,7 @@ fn spend_bytes(left: &mut u64, bytes: usize) -> Result<(), String> {
 }
 
 fn read_bytes(path: &PathBuf, left: &mut u64) -> Result<Vec<u8>, String> {
-    // Opening a pipe or a device must not block.
-    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
-    let file = File::options().read(true).custom_flags(flags).open(path);
-    let file = file.map_err(|error| error.to_string())?;
-    let metadata = file.metadata().map_err(|error| error.to_string())?;
-    if !metadata.is_file() {
-        return Err("it is not a regular file".to_owned());
-    }
+    let file = open_regular(path).map_err(|error| error.to_string())?;
     // Such a file may contain what a user does not expect, such as keys in a process's environment.
     if OF_THE_SYSTEM.contains(&fstatfs(&file).map_err(|error| error.to_string())?.f_type) {
         return Err("it belongs to the kernel and is not a file of yours".to_owned());

@@ -8,7 +8,7 @@
 //! user, and nobody else may be able to change them. The folder is guarded like all of callgate's.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use callgate_link::sync::lock;
+use callgate_link::text_file::read_limited_text;
 use callgate_wire::session::tool_kind;
 use rustix::fs::{MemfdFlags, OFlags, memfd_create};
 use rustix::process::geteuid;
@@ -142,13 +143,8 @@ impl CustomFolder {
         }
         check_chain(&self.folder)?;
         let file = open_private(&self.folder.join(format!("{name}.json")))?;
-        let mut text = String::new();
-        // One byte more shows that it is too large.
-        let read = file.take(LARGEST + 1).read_to_string(&mut text);
-        read.map_err(|error| format!("it cannot be read: {error}"))?;
-        if text.len() as u64 > LARGEST {
-            return Err(format!("it has more than {LARGEST} bytes"));
-        }
+        let text = read_limited_text(file, LARGEST)
+            .map_err(|error| format!("it cannot be read: {error}"))?;
         let form: CustomForm = serde_json::from_str(&text).map_err(|error| error.to_string())?;
         if form.description.trim().is_empty() {
             return Err("its `description` is empty".to_owned());

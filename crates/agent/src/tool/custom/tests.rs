@@ -160,7 +160,7 @@ fn a_description_that_is_none_is_not_used() {
     );
     check(r#"{"description": "a", "input_schema": {"required": 1}}"#, "malformed");
     check(r#"{"description": "a", "command": "sh"}"#, "unknown field");
-    check(&format!(r#"{{"description": "{}"}}"#, "x".repeat(70_000)), "more than");
+    check(&format!(r#"{{"description": "{}"}}"#, "x".repeat(70_000)), "it is larger than");
     fs::remove_file(bench.path("greet.json")).unwrap();
     bench.put("Bash run.json", r#"{"description": "a"}"#, 0o600);
     bench.check_refused("its name must be");

@@ -1,9 +1,8 @@
 //! Which agents work where, made from the history of the last day.
 
-use std::fs::{self, File};
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use callgate_link::text_file::read_text_file;
 use callgate_mask::text::{one_line, shortened_text};
 use callgate_store::{Store, now_ms};
 use callgate_wire::desk::{HistoryDecider, HistoryDecision, HistoryFilter, SessionView};
@@ -99,21 +98,12 @@ fn find_branch(project: &str) -> Option<String> {
         .map(|folder| folder.join(".git"))
         .find(|git| git.exists())?;
     // In a worktree, a file says where the folder is.
-    let git = match read_git_file(&folder) {
-        Some(text) => PathBuf::from(text.strip_prefix("gitdir:")?.trim()),
-        None => folder,
+    let git = match read_text_file(&folder, LARGEST_HEAD) {
+        Ok(text) => PathBuf::from(text.strip_prefix("gitdir:")?.trim()),
+        Err(_) => folder,
     };
-    let head = read_git_file(&git.join("HEAD"))?;
+    let head = read_text_file(&git.join("HEAD"), LARGEST_HEAD).ok()?;
     Some(one_line(head.trim().strip_prefix("ref: refs/heads/")?).into_owned())
-}
-
-fn read_git_file(path: &Path) -> Option<String> {
-    // Opening a pipe would wait for its other end.
-    let is_file = fs::metadata(path).is_ok_and(|found| found.is_file());
-    let file = is_file.then(|| File::open(path).ok()).flatten()?;
-    let mut text = String::new();
-    file.take(LARGEST_HEAD).read_to_string(&mut text).ok()?;
-    Some(text)
 }
 
 /// Returns a warning for a mode in which the agent asks nobody.
