@@ -16,9 +16,9 @@ use callgate_link::sync::lock;
 use callgate_policy::TeamFile;
 use callgate_relay::{LinePort, SharedLine};
 use callgate_store::Sha256Hash;
-use callgate_web::{DeskFuture, LinePlace, MachineDesk, MachineJoined};
+use callgate_web::{DeskFuture, LinePlace, MachineDesk};
 use callgate_wire::ledger::{LedgerEvent, MemberJoined, MemberKind, TeamRoster};
-use callgate_wire::relay::RelayOrder;
+use callgate_wire::relay::{MachineJoined, RelayOrder};
 
 use crate::config::Config;
 use crate::machines::session::SessionHome;

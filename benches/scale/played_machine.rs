@@ -10,7 +10,7 @@ use callgate_store::{ChainHead, EntryDraft, LedgerEntry, Sha256Hash, now_ms};
 use callgate_wire::approval::RequestId;
 use callgate_wire::frame::{DecodedLine, LineDecoder};
 use callgate_wire::ledger::LedgerEvent;
-use callgate_wire::relay::{MAX_LINE, RelayOrder};
+use callgate_wire::relay::{LINE_NUMBER, LINE_PATH, LINE_PROTOCOL, MAX_LINE, RelayOrder};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::mpsc;
@@ -47,7 +47,10 @@ impl PlayedMachine {
         number: usize,
         book: Arc<FigureBook>,
     ) -> Arc<Self> {
-        let line = service.open_line("/team/line", team.token(number), "1").await.unwrap();
+        let line = service
+            .open_line(LINE_PATH, LINE_PROTOCOL, team.token(number), (LINE_NUMBER, "1"))
+            .await
+            .unwrap();
         let (mut reading, mut writing) = tokio::io::split(line);
         let (lines_in, mut lines) = mpsc::unbounded_channel::<String>();
         let hello = json!({ "kind": "hello", "protocol": 1, "version": "1", "host": "h",

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use callgate_http::{ProxyChoice, ServiceError, TeamService};
 use callgate_testkit::certificates::{TestAuthority, run_command};
 use callgate_testkit::postgres_server::{PASSWORD, PostgresServer};
+use callgate_wire::relay::{LINE_NUMBER, LINE_PATH, LINE_PROTOCOL};
 use tempfile::TempDir;
 
 use crate::address_balancer;
@@ -97,7 +98,10 @@ impl TeamSite {
         let end = Instant::now() + READY_WITHIN;
         for service in &self.desk_services {
             loop {
-                let refusal = service.open_line("/team/line", "none", "1").await.err();
+                let refusal = service
+                    .open_line(LINE_PATH, LINE_PROTOCOL, "none", (LINE_NUMBER, "1"))
+                    .await
+                    .err();
                 if matches!(refusal, Some(ServiceError::Refused(it)) if it.status == 401) {
                     break;
                 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use callgate_http::{ProxyChoice, TeamService};
 use callgate_store::{EntryDraft, Sha256Hash, Store};
 use callgate_wire::ledger::{LedgerEvent, MemberInvited, MemberJoined, MemberKind};
+use callgate_wire::relay::{LINE_NUMBER, LINE_PATH, LINE_PROTOCOL};
 use rustix::process::{Resource, getrlimit, setrlimit};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -75,7 +76,10 @@ impl ConnectedMachine {
         team: &TeamOfMachines,
         number: usize,
     ) -> Self {
-        let line = service.open_line("/team/line", team.token(number), "1").await.unwrap();
+        let line = service
+            .open_line(LINE_PATH, LINE_PROTOCOL, team.token(number), (LINE_NUMBER, "1"))
+            .await
+            .unwrap();
         let (mut reading, mut writing) = tokio::io::split(line);
         let (lines_in, mut lines) = mpsc::channel::<String>(4);
         let hello = json!({ "kind": "hello", "protocol": 1, "version": "1", "host": "h",

@@ -3,6 +3,7 @@
 use callgate_mask::text::one_line;
 use callgate_settings::keys;
 use callgate_wire::desk::NamedLink;
+use callgate_wire::ledger::VIEWER_LINK;
 
 use crate::config::{Config, SettingOrigin};
 
@@ -66,8 +67,8 @@ impl KnownAnswerer {
 
     /// Returns the link, short enough for a line.
     pub(crate) fn short_link(&self) -> String {
-        match self.link.strip_prefix("viewer/") {
-            Some(hash) => format!("viewer/{}", hash.get(..SHORT).unwrap_or(hash)),
+        match self.link.strip_prefix(VIEWER_LINK) {
+            Some(hash) => format!("{VIEWER_LINK}{}", hash.get(..SHORT).unwrap_or(hash)),
             None => self.link.clone(),
         }
     }
@@ -82,9 +83,9 @@ impl KnownAnswerer {
 
     fn is_named_by(&self, who: &str) -> bool {
         let id = self.link.split_once('/').map_or("", |(_, id)| id);
-        let hash = who.strip_prefix("viewer/").unwrap_or(who);
+        let hash = who.strip_prefix(VIEWER_LINK).unwrap_or(who);
         let is_short_hash =
-            self.link.starts_with("viewer/") && hash.len() >= SHORT && id.starts_with(hash);
+            self.link.starts_with(VIEWER_LINK) && hash.len() >= SHORT && id.starts_with(hash);
         let is_named = matches!(&self.by, AnswererReason::Code(name) if name.to_lowercase() == who.to_lowercase());
         who == self.link || who == id || is_short_hash || is_named
     }

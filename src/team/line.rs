@@ -15,7 +15,7 @@ use callgate_store::{Sha256Hash, now_ms};
 use callgate_team::Invitation;
 use callgate_wire::HiddenText;
 use callgate_wire::desk::{RemoteState, TeamLineView};
-use callgate_wire::relay::MAX_LINE;
+use callgate_wire::relay::{LINE_NUMBER, LINE_PATH, LINE_PROTOCOL, MAX_LINE};
 use tokio::sync::watch;
 
 use super::membership::MembershipFile;
@@ -23,8 +23,6 @@ use super::source::find_proxy;
 use crate::config::Config;
 use crate::relay::{DeskEntrance, TeamEntrance, serve_line};
 
-/// Where the team's desk takes lines.
-pub(crate) const LINE_PATH: &str = "/team/line";
 /// How long after a cut the first attempt is made; it doubles up to [`LONGEST_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
@@ -174,7 +172,8 @@ impl TeamLine {
     async fn connect(&self) -> Result<LinePort, String> {
         let membership = &self.standing.membership;
         let service = open_service(&self.entrance.config, membership)?;
-        let opened = service.open_line(LINE_PATH, membership.secret.reveal(), &self.number).await;
+        let (token, number) = (membership.secret.reveal(), (LINE_NUMBER, &*self.number));
+        let opened = service.open_line(LINE_PATH, LINE_PROTOCOL, token, number).await;
         let stream = opened.map_err(|error| match error {
             ServiceError::Refused(answer) if answer.status.as_u16() == 401 => {
                 "the team's desk does not know this machine any more: it was revoked, or its time \

@@ -14,8 +14,8 @@ use callgate_team::{Invitation, TeamRules};
 use callgate_wire::HiddenText;
 use callgate_wire::desk::RemoteState;
 use callgate_wire::ledger::MemberKind;
+use callgate_wire::relay::{JOIN_PATH, MachineJoined, MachineSecret};
 use serde::Deserialize;
-use serde_json::json;
 
 use super::BY;
 use crate::config::{Config, process_surroundings};
@@ -26,8 +26,6 @@ use crate::remote::ask_remotes;
 use crate::team::{MembershipFile, RULES_CHANGE, open_service, record_change};
 use crate::terminal::typed_secret::read_typed_secret;
 
-/// Where the team's desk takes secrets.
-pub(crate) const JOIN_PATH: &str = "/team/join";
 /// The variable that may contain the invitation.
 const VARIABLE: &str = "CALLGATE_INVITATION";
 /// The longest invitation that is read, in bytes.
@@ -35,13 +33,6 @@ const LONGEST: u64 = 64 * 1024;
 /// How long the line may take to be connected.
 const CONNECTED_WITHIN: Duration = Duration::from_secs(15);
 const LOOK: Duration = Duration::from_millis(50);
-
-/// What the team's desk answers to a secret.
-#[derive(Deserialize)]
-struct JoinAnswer {
-    name: String,
-    token: String,
-}
 
 /// The answer to a secret that is refused.
 #[derive(Deserialize)]
@@ -127,7 +118,8 @@ fn exchange_secret(config: &Config, invitation: Invitation) -> Result<Invitation
     let service = open_service(config, &invitation).map_err(|why| failed(&why))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| failed(&error))?;
-    let body = json!({ "secret": invitation.secret.reveal() }).to_string();
+    let secret = MachineSecret { secret: invitation.secret.reveal().to_owned() };
+    let body = serde_json::to_string(&secret).map_err(|error| failed(&error))?;
     let answer = runtime.block_on(service.post_json(JOIN_PATH, body));
     let answer = answer.map_err(|error| failed(&error))?;
     if !answer.status.is_success() {
@@ -135,7 +127,7 @@ fn exchange_secret(config: &Config, invitation: Invitation) -> Result<Invitation
         let why = why.unwrap_or_else(|_| format!("the server answered {}", answer.status));
         return Err(failed(&one_line(&why)));
     }
-    let joined: JoinAnswer = serde_json::from_str(&answer.text)
+    let joined: MachineJoined = serde_json::from_str(&answer.text)
         .map_err(|_| failed(&"the team's desk has answered something else"))?;
     Ok(Invitation { name: joined.name, secret: HiddenText::new(joined.token), ..invitation })
 }

@@ -8,7 +8,8 @@ use callgate_approval::viewer_token::{new_viewer_token, token_identity};
 use callgate_web::{DeskFuture, PageJoined, TeamPeople, WantedPage};
 use callgate_wire::HiddenText;
 use callgate_wire::ledger::{
-    AnswerChannel, LedgerEvent, MemberJoined, MemberKind, TeamMember, TeamRoster, ViewerPaired,
+    AnswerChannel, LedgerEvent, MemberJoined, MemberKind, TeamMember, TeamRoster, VIEWER_LINK,
+    ViewerPaired,
 };
 
 use super::{DeskRegister, TeamDesk, hash_text};
@@ -65,7 +66,7 @@ impl TeamDesk {
     ) -> Result<PageJoined, String> {
         let joined = link_page(&self.register, page, find).await?;
         // Its key is known when the page shows it.
-        self.read_members().await?;
+        self.read_joined().await;
         Ok(joined)
     }
 }
@@ -85,7 +86,7 @@ async fn link_page(
     let token = new_viewer_token().map_err(|error| error.to_string())?;
     // The link is a hash, because it goes into the ledgers of all desks, and the token stays with
     // the browser.
-    let link = format!("viewer/{}", token_identity(&token, Some(&page.origin)));
+    let link = format!("{VIEWER_LINK}{}", token_identity(&token, Some(&page.origin)));
     // The decision is made on another thread, and returns nothing if there is no change: this says
     // why.
     let is_full = Arc::new(AtomicBool::new(false));
@@ -178,7 +179,7 @@ mod tests {
         let links = || Store::open_read_only(&database).unwrap().chained_links().unwrap();
         let link_of = |joined: PageJoined| match joined {
             PageJoined::Linked(token) => {
-                format!("viewer/{}", token_identity(&token, Some(&origin)))
+                format!("{VIEWER_LINK}{}", token_identity(&token, Some(&origin)))
             }
             other => panic!("{other:?}"),
         };

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use callgate_mask::text::counted_noun;
+use callgate_wire::ledger::VIEWER_LINK;
 
 use crate::agents::starting_mode::GatedAgent;
 use crate::config::Config;
@@ -39,7 +40,7 @@ impl Answerers {
             terminal,
             bot: config.telegram.token.is_some(),
             chats: count("chat/") + allowed.iter().filter(is_new).count(),
-            viewers: count("viewer/"),
+            viewers: count(VIEWER_LINK),
             team: MembershipFile::beside(&config.database).path().exists(),
         }
     }

@@ -83,7 +83,7 @@ pub(super) fn serve_team(
         // It is a function, because certificates end and are renewed while the desk runs.
         identity: Box::new(move || certificates.identity(&names)),
         limits: PageLimits { connections: MOST_STRANGERS, ..PageLimits::default() },
-        routes: page.merge(machine_routes(Arc::clone(&desk) as Arc<_>)),
+        routes: page.merge(machine_routes(Arc::clone(&desk) as Arc<_>, PageLimits::default())),
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| cannot_open(&error))?;

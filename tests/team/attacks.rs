@@ -11,6 +11,7 @@ use callgate_team::Invitation;
 use callgate_testkit::process::{DEADLINE, run};
 use callgate_wire::desk::{InboxRow, RemoteState};
 use callgate_wire::ledger::{LedgerEvent, MemberInvited, MemberKind};
+use callgate_wire::relay::{LINE_NUMBER, LINE_PATH, LINE_PROTOCOL};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::runtime::Runtime;
@@ -38,7 +39,10 @@ impl<S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send> LineStream 
 
 impl HostileConnection {
     async fn open(service: &TeamService, token: &str, number: &str) -> Self {
-        let line = service.open_line("/team/line", token, number).await.unwrap();
+        let line = service
+            .open_line(LINE_PATH, LINE_PROTOCOL, token, (LINE_NUMBER, number))
+            .await
+            .unwrap();
         Self { line: Box::new(line), heard: Vec::new(), is_over: false }
     }
 
@@ -393,7 +397,7 @@ fn a_line_without_end_is_told_and_takes_no_memory() {
 
 /// What a token, or something like one, opens.
 async fn try_token(service: &TeamService, token: &str, path: &str) -> u16 {
-    match service.open_line(path, token, "1").await {
+    match service.open_line(path, LINE_PROTOCOL, token, (LINE_NUMBER, "1")).await {
         Err(ServiceError::Refused(answer)) => answer.status.as_u16(),
         Err(other) => panic!("{path}: {other}"),
         Ok(_) => 101,
@@ -498,7 +502,7 @@ fn strangers_get_nothing_and_hold_up_nobody() {
     runtime.block_on(async {
         let service = service_of(&invitation);
         for token in ["", "x", &"0".repeat(64), &"0".repeat(5000), invitation.secret.reveal()] {
-            match service.open_line("/team/line", token, "1").await {
+            match service.open_line(LINE_PATH, LINE_PROTOCOL, token, (LINE_NUMBER, "1")).await {
                 Err(ServiceError::Refused(answer)) => assert_eq!(answer.status.as_u16(), 401),
                 other => panic!("{token}: {other:?}"),
             }
@@ -515,7 +519,7 @@ fn strangers_get_nothing_and_hold_up_nobody() {
         // may come while it is being sent.
         let endless = json!({ "secret": "x".repeat(100_000) }).to_string();
         match service.post_json("/team/join", endless).await {
-            Ok(answer) => assert_eq!(answer.status.as_u16(), 400, "{}", answer.text),
+            Ok(answer) => assert_eq!(answer.status.as_u16(), 413, "{}", answer.text),
             Err(error) => assert!(matches!(error, FetchError::Failed(_)), "{error:?}"),
         }
     });

@@ -59,7 +59,7 @@ use crate::card::Card;
 use crate::channel::ChannelReport;
 
 pub use authority::{Authority, RELAY_ORIGIN, TEAM_ORIGIN};
-pub(crate) use authority::{VIEWER_LINK, is_relay, is_team};
+pub(crate) use authority::{is_relay, is_team};
 pub use checked::find_prompter;
 pub use input::DeferReason;
 pub(crate) use input::DeskInput;

@@ -9,7 +9,6 @@
 //! watches from the number after its last entry.
 
 mod page_entry;
-mod page_request;
 mod routes;
 
 use std::path::Path;
@@ -27,8 +26,6 @@ use tokio::time::timeout;
 
 use crate::desk_error::{DeskError, dial_desk};
 use routes::MessageRoutes;
-
-pub use page_request::{PageReplies, PageRequest};
 
 /// How long an answer may take that needs no person.
 pub const ANSWERED_WITHIN: Duration = Duration::from_secs(10);

@@ -16,7 +16,7 @@ pub use address::{is_loopback, is_private};
 pub use fetch_error::FetchError;
 pub use fetched_text::{TextSource, form_text};
 pub use proxy_choice::ProxyChoice;
-pub use team_service::{LINE_HEADER, ServiceAnswer, ServiceError, TeamService};
+pub use team_service::{ServiceAnswer, ServiceError, TeamService};
 
 /// How long a connection may take to be made.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);

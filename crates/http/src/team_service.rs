@@ -12,7 +12,6 @@ use crate::{FetchError, ProxyChoice, client_builder, read_body};
 const REQUEST_LIMIT: Duration = Duration::from_secs(20);
 /// The longest answer that is read, in bytes.
 const LONGEST_ANSWER: usize = 64 * 1024;
-pub const LINE_HEADER: &str = "callgate-line";
 
 #[derive(Debug, Clone)]
 pub struct TeamService {
@@ -69,19 +68,21 @@ impl TeamService {
         answered.map_err(|_| FetchError::TooSlow)?
     }
 
-    /// Opens a lasting connection at a path, with a token and the number of the line.
+    /// Opens a lasting connection of this protocol at a path, with a token and the header that has
+    /// the number of the line.
     pub async fn open_line(
         &self,
         path: &str,
+        protocol: &'static str,
         token: &str,
-        number: &str,
+        number: (&'static str, &str),
     ) -> Result<Upgraded, ServiceError> {
         let request = self.client.get(self.address_of(path)?);
         let request = request
             .header(AUTHORIZATION, format!("Bearer {token}"))
             .header(CONNECTION, "Upgrade")
-            .header(UPGRADE, "callgate-relay")
-            .header(LINE_HEADER, number);
+            .header(UPGRADE, protocol)
+            .header(number.0, number.1);
         let opened = async {
             let response = send_request(request).await?;
             if response.status() == StatusCode::SWITCHING_PROTOCOLS {

@@ -3,6 +3,7 @@
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
+use callgate_wire::hex::{hex_digits, parse_hex_digits};
 use sha2::{Digest, Sha256};
 
 /// The prefix of everything that is hashed, so that no other program's hash is valid here.
@@ -23,7 +24,7 @@ impl Sha256Hash {
 
 impl Display for Sha256Hash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(&hex_digits(&self.0))
     }
 }
 
@@ -37,16 +38,7 @@ impl FromStr for Sha256Hash {
     type Err = NotAHead;
 
     fn from_str(text: &str) -> Result<Self, NotAHead> {
-        let mut hash = [0; 32];
-        // `from_str_radix` alone would accept a sign.
-        if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Err(NotAHead);
-        }
-        for (byte, digits) in hash.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
-            let digits = str::from_utf8(digits).map_err(|_| NotAHead)?;
-            *byte = u8::from_str_radix(digits, 16).map_err(|_| NotAHead)?;
-        }
-        Ok(Self(hash))
+        parse_hex_digits(text).map(Self).ok_or(NotAHead)
     }
 }
 

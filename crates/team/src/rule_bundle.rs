@@ -2,9 +2,10 @@
 
 use std::fmt;
 
+use callgate_wire::hex::hex_digits;
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::hex::{deserialize_digits, write_digits};
+use crate::hex::deserialize_digits;
 use crate::team_key::{TeamKey, TeamSigner};
 
 /// The prefix of everything that is signed, so that a signature made for anything else is not valid
@@ -151,13 +152,7 @@ fn check_team_name(name: &str) -> Result<(), BundleError> {
 }
 
 fn serialize_signature<S: Serializer>(signature: &[u8; 64], target: S) -> Result<S::Ok, S::Error> {
-    struct Digits<'a>(&'a [u8; 64]);
-    impl fmt::Display for Digits<'_> {
-        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            write_digits(self.0, f)
-        }
-    }
-    target.collect_str(&Digits(signature))
+    target.serialize_str(&hex_digits(signature))
 }
 
 #[cfg(test)]

@@ -3,10 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
+use callgate_wire::hex::{hex_digits, parse_hex_digits};
 use ring::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::hex::{deserialize_digits, parse_digits, write_digits};
+use crate::hex::deserialize_digits;
 
 /// The public half of a team's key (Ed25519), written as 64 hex digits.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -25,7 +26,7 @@ impl TeamKey {
 
 impl fmt::Display for TeamKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_digits(&self.0, f)
+        f.write_str(&hex_digits(&self.0))
     }
 }
 
@@ -39,7 +40,7 @@ impl FromStr for TeamKey {
     type Err = NotATeamKey;
 
     fn from_str(text: &str) -> Result<Self, NotATeamKey> {
-        parse_digits(text.trim()).map(Self).ok_or(NotATeamKey)
+        parse_hex_digits(text.trim()).map(Self).ok_or(NotATeamKey)
     }
 }
 

@@ -11,16 +11,15 @@ use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use callgate_client::{ChatError, ChatEvents, ChatRuntime, ChatRuntimes, ClientSettings};
 use callgate_wire::session::{MAX_LINE, capability};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::json;
 use tokio::time::timeout;
 
-use crate::access::PageAccess;
 use crate::events::{EVENT_STREAM, event_text, last_event, stream_place};
 use crate::message_body::{self, BodySender};
 use crate::refusal::HttpRefusal;
-use crate::request_body;
-use crate::sessions::PageSession;
+use crate::request_body::{json_response, read_json, read_within_limits};
+use crate::sessions::{PageAccess, PageSession};
 use crate::state::{PageState, StreamPlace};
 
 /// The longest request to start a runtime, in bytes.
@@ -78,10 +77,8 @@ pub(crate) async fn start_runtime(
     _: PageAccess,
     body: Body,
 ) -> Result<Response, HttpRefusal> {
-    let body =
-        request_body::read_within_limits(body, LONGEST_START, state.limits.body_within).await?;
-    let ChatStart { folder } = serde_json::from_slice(&body)
-        .map_err(|_| HttpRefusal::new(StatusCode::BAD_REQUEST, "the folder is not a text"))?;
+    let (within, expected) = (state.limits.body_within, "the folder is not a text");
+    let ChatStart { folder } = read_json(body, LONGEST_START, within, expected).await?;
     let chats = chat_runtimes(&state)?;
     let started = match (&folder, &state.home) {
         (Some(folder), _) => chats.start(folder).await,
@@ -119,7 +116,7 @@ pub(crate) async fn send_request(
     _: PageAccess,
     body: Body,
 ) -> Result<Response, HttpRefusal> {
-    let body = request_body::read_within_limits(body, MAX_LINE, state.limits.body_within).await?;
+    let body = read_within_limits(body, MAX_LINE, state.limits.body_within).await?;
     let id =
         running_chat(&state).await?.send_line(&body).await.map_err(|error| chat_refusal(&error))?;
     Ok(json_response(&json!({ "id": &*id })))
@@ -131,12 +128,6 @@ pub(crate) async fn restart_runtime(
 ) -> Result<Response, HttpRefusal> {
     running_chat(&state).await?.client.restart();
     Ok(json_response(&json!({})))
-}
-
-pub(crate) fn json_response(body: &impl Serialize) -> Response {
-    // All bodies are made of texts, which can always be written.
-    let body = serde_json::to_string(body).unwrap_or_default();
-    ([(header::CONTENT_TYPE, "application/json")], body).into_response()
 }
 
 pub(crate) async fn stream_chat_events(

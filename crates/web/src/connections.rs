@@ -19,8 +19,8 @@ use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
+use crate::page_limits::PageLimits;
 use crate::patience::PatientStream;
-use crate::state::PageLimits;
 use crate::tls_door::TlsDoor;
 
 /// How long to wait when the system has no descriptor for one more connection.

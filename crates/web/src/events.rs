@@ -15,10 +15,9 @@ use callgate_wire::desk::DeskMessage;
 use callgate_wire::ledger::LedgerKind;
 use tokio::time::timeout;
 
-use crate::access::PageAccess;
 use crate::message_body::{self, BodySender};
 use crate::refusal::HttpRefusal;
-use crate::sessions::PageSession;
+use crate::sessions::{PageAccess, PageSession};
 use crate::state::{PageState, StreamPlace};
 
 pub(crate) const EVENT_STREAM: &str = "text/event-stream";

@@ -1,4 +1,4 @@
-//! The headers that every answer has.
+//! The headers that every answer has, and the key in those of a request.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 
@@ -22,4 +22,9 @@ pub(crate) fn add_protection(headers: &mut HeaderMap) {
     }
     // What the desk answers is kept nowhere; the files say for themselves how long they are good.
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+}
+
+/// Returns the key or token that a request shows.
+pub(crate) fn bearer_token(headers: &HeaderMap) -> Option<&str> {
+    headers.get(header::AUTHORIZATION)?.to_str().ok()?.strip_prefix("Bearer ")
 }

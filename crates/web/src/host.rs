@@ -15,9 +15,10 @@ use crate::address::{AddressFile, PageAddress};
 use crate::chat::RuntimeCommand;
 use crate::connections::BrowserConnections;
 use crate::origin::PageHosts;
+use crate::page_limits::PageLimits;
 use crate::refusal::HttpRefusal;
 use crate::sessions::PageSessions;
-use crate::state::{PageLimits, PageState, StreamPlaces};
+use crate::state::{PageState, StreamPlaces};
 use crate::{chat, desk_relay, events, files, origin, pairing};
 
 /// How many ports are tried, from the wanted one on.

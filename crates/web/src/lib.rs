@@ -5,7 +5,6 @@
 //! rules, questions or ledger. A page can do what the key of its session allows, and nothing else.
 //! The normative text is `docs/protocol/page.md`.
 
-mod access;
 mod address;
 mod chat;
 mod connections;
@@ -21,6 +20,7 @@ mod origin;
 #[cfg(test)]
 #[path = "../page_bundle.rs"]
 mod page_bundle;
+mod page_limits;
 mod pairing;
 mod patience;
 mod refusal;
@@ -38,10 +38,8 @@ mod wrong_attempts;
 pub use address::{PageAddress, address_path};
 pub use chat::RuntimeCommand;
 pub use host::{PageHost, PageHostError, PageOptions};
-pub use machine_routes::{
-    DeskFuture, LinePlace, LineStream, MachineDesk, MachineJoined, machine_routes,
-};
-pub use state::PageLimits;
+pub use machine_routes::{DeskFuture, LinePlace, LineStream, MachineDesk, machine_routes};
+pub use page_limits::PageLimits;
 pub use team_host::{TeamHost, TeamHostError, TeamHostOptions};
 pub use team_page::{TeamPageOptions, team_page_routes};
 pub use team_people::{PageJoined, TeamPeople, WantedPage};

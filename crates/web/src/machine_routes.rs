@@ -4,28 +4,29 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use axum::{Extension, Router};
+use callgate_wire::relay::{
+    JOIN_PATH, LINE_NUMBER, LINE_PATH, LINE_PROTOCOL, MachineJoined, MachineSecret,
+};
 use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
-use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
 
+use crate::headers::bearer_token;
+use crate::page_limits::PageLimits;
 use crate::refusal::HttpRefusal;
+use crate::request_body::{json_response, read_json};
 
-/// The protocol of a line, in the headers of its request.
-const PROTOCOL: &str = "callgate-relay";
-/// The header with the number of a line, by which it is known again after a cut.
-const NUMBER: &str = "callgate-line";
 /// The longest body of a request to join, in bytes.
 const LONGEST_BODY: usize = 4096;
 /// The longest token, and the longest number of a line, in bytes.
 const LONGEST_TOKEN: usize = 128;
-/// How long a body may take, and a line to begin.
+/// How long a line may take to begin.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A connection that carries a line.
@@ -56,56 +57,28 @@ pub trait MachineDesk: Send + Sync + 'static {
     ) -> DeskFuture<'a, Option<Result<LinePlace, &'static str>>>;
 }
 
-/// What a machine gets when it joins.
-#[derive(Debug, Serialize)]
-pub struct MachineJoined {
-    pub name: String,
-    /// The token by which it is known from now on.
-    pub token: String,
-    /// The name of the team, or of its desk.
-    pub team: String,
-}
-
-#[derive(Deserialize)]
-struct MachineSecret {
-    secret: String,
-}
-
-pub fn machine_routes(desk: Arc<dyn MachineDesk>) -> Router {
+pub fn machine_routes(desk: Arc<dyn MachineDesk>, limits: PageLimits) -> Router {
     Router::new()
-        .route("/team/join", post(join_machine))
-        .route("/team/line", get(open_line))
+        .route(JOIN_PATH, post(join_machine))
+        .route(LINE_PATH, get(open_line))
         .route("/team/health", get(tell_health))
+        .layer(Extension(limits))
         .with_state(desk)
 }
 
-async fn join_machine(State(desk): State<Arc<dyn MachineDesk>>, body: Body) -> Response {
-    let refuse = |status, text: &str| HttpRefusal::new(status, text.to_owned()).into_response();
-    let read = timeout(PATIENCE, axum::body::to_bytes(body, LONGEST_BODY)).await;
-    let Ok(Ok(body)) = read else {
-        return refuse(StatusCode::BAD_REQUEST, "the body is too long, or takes too long");
-    };
-    let Ok(MachineSecret { secret }) = serde_json::from_slice(&body) else {
-        return refuse(StatusCode::BAD_REQUEST, "the body has to be JSON with a `secret`");
-    };
-    match desk.join_machine(&secret).await {
-        Ok(Some(joined)) => match serde_json::to_string(&joined) {
-            Ok(json) => {
-                let headers = [
-                    (header::CONTENT_TYPE, "application/json"),
-                    // The body has a token.
-                    (header::CACHE_CONTROL, "no-store"),
-                ];
-                (headers, json).into_response()
-            }
-            Err(_) => refuse(StatusCode::INTERNAL_SERVER_ERROR, "the answer cannot be written"),
-        },
-        Ok(None) => refuse(
-            StatusCode::UNAUTHORIZED,
-            "this invitation was used already, has expired or was taken back: ask for another one",
-        ),
-        Err(why) => HttpRefusal::no_desk(&why).into_response(),
-    }
+async fn join_machine(
+    State(desk): State<Arc<dyn MachineDesk>>,
+    Extension(limits): Extension<PageLimits>,
+    body: Body,
+) -> Result<Response, HttpRefusal> {
+    let (within, expected) = (limits.body_within, "the body has to be JSON with a `secret`");
+    let MachineSecret { secret } = read_json(body, LONGEST_BODY, within, expected).await?;
+    let joined = desk.join_machine(&secret).await.map_err(|why| HttpRefusal::no_desk(&why))?;
+    let unknown =
+        "this invitation was used already, has expired or was taken back: ask for another one";
+    let joined = joined.ok_or_else(|| HttpRefusal::new(StatusCode::UNAUTHORIZED, unknown))?;
+    // The body has a token.
+    Ok(([(header::CACHE_CONTROL, "no-store")], json_response(&joined)).into_response())
 }
 
 /// Tells a load balancer whether machines can be sent here.
@@ -119,14 +92,13 @@ async fn tell_health(State(desk): State<Arc<dyn MachineDesk>>) -> Response {
 async fn open_line(State(desk): State<Arc<dyn MachineDesk>>, mut request: Request) -> Response {
     let refuse = |status, text: &'static str| HttpRefusal::new(status, text).into_response();
     let headers = request.headers();
-    let token = named_text(headers, header::AUTHORIZATION.as_str());
-    let Some(token) = token.and_then(|value| value.strip_prefix("Bearer ")) else {
+    let Some(token) = bearer_token(headers) else {
         return refuse(StatusCode::UNAUTHORIZED, "a token is needed");
     };
-    if named_text(headers, header::UPGRADE.as_str()) != Some(PROTOCOL) {
+    if named_text(headers, header::UPGRADE.as_str()) != Some(LINE_PROTOCOL) {
         return refuse(StatusCode::UPGRADE_REQUIRED, "this is for a line of the relay protocol");
     }
-    let number = named_text(headers, NUMBER).unwrap_or_default();
+    let number = named_text(headers, LINE_NUMBER).unwrap_or_default();
     // The number has a limit because it is kept for as long as the line is.
     if token.len() > LONGEST_TOKEN || number.len() > LONGEST_TOKEN {
         return refuse(StatusCode::UNAUTHORIZED, "this token is too long");
@@ -145,7 +117,7 @@ async fn open_line(State(desk): State<Arc<dyn MachineDesk>>, mut request: Reques
             place(TokioIo::new(stream));
         }
     });
-    let headers = [(header::CONNECTION, "Upgrade"), (header::UPGRADE, PROTOCOL)];
+    let headers = [(header::CONNECTION, "Upgrade"), (header::UPGRADE, LINE_PROTOCOL)];
     (StatusCode::SWITCHING_PROTOCOLS, headers).into_response()
 }
 

@@ -22,6 +22,10 @@ impl HttpRefusal {
         Self { status, text: text.into(), retry_after: None }
     }
 
+    pub(crate) fn bad_request(text: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, text)
+    }
+
     /// The refusal of a request that may be made again after this time.
     pub(crate) fn too_many(text: &'static str, retry_after: Duration) -> Self {
         Self { retry_after: Some(retry_after), ..Self::new(StatusCode::TOO_MANY_REQUESTS, text) }

@@ -4,19 +4,23 @@
 //! connection lives only as long as a request runs or an event stream is open.
 
 use std::collections::{HashMap, VecDeque};
-use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Instant;
 
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::extract::{FromRef, FromRequestParts};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode};
 use callgate_client::DeskError;
 use callgate_client::desk::DeskClient;
 use callgate_link::sync::lock;
 use callgate_wire::desk::{DeskAnswer, DeskCommand, HiddenText, LONGEST_SECRET, NamedLink};
+use callgate_wire::ledger::{VIEWER_LINK, viewer_identity};
 use sha2::{Digest, Sha256};
 
-use crate::origin::PageOrigin;
+use crate::connections::BrowserSeat;
+use crate::headers::bearer_token;
+use crate::origin::{PageOrigin, foreign_site_refusal};
 use crate::refusal::HttpRefusal;
 use crate::team_people::TeamPeople;
 use crate::wrong_attempts::WrongAttempts;
@@ -68,14 +72,40 @@ pub(crate) struct PersonSession {
     pub(crate) link: String,
 }
 
+/// The session of a request that comes from the page and shows a key which the desk has checked. A
+/// handler that takes one is run for no other request.
+#[derive(Debug)]
+pub(crate) struct PageAccess {
+    pub(crate) key: SessionKey,
+    pub(crate) session: Arc<PageSession>,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for PageAccess
+where
+    Arc<PageSessions>: FromRef<S>,
+{
+    type Rejection = HttpRefusal;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, HttpRefusal> {
+        // `origin::guard` has put it there.
+        let origin = parts.extensions.get::<PageOrigin>().ok_or_else(foreign_site_refusal)?;
+        let key = SessionKey::from_headers(&parts.headers, origin.clone())?;
+        let session = Arc::<PageSessions>::from_ref(state).open_session(&key).await?;
+        if let Some(seat) = parts.extensions.get::<BrowserSeat>() {
+            // Only now: a connection of whoever has no key has to make room for others.
+            seat.has_shown_key();
+        }
+        Ok(Self { key, session })
+    }
+}
+
 impl SessionKey {
     /// Reads the key from a request's headers.
     pub(crate) fn from_headers(
         headers: &HeaderMap,
         origin: PageOrigin,
     ) -> Result<Self, HttpRefusal> {
-        let value = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-        let token = value.and_then(|value| value.strip_prefix("Bearer "));
+        let token = bearer_token(headers);
         match token.filter(|token| !token.is_empty() && token.len() <= LONGEST_SECRET) {
             Some(token) => Ok(Self { token: HiddenText::new(token), origin }),
             None => Err(HttpRefusal::new(StatusCode::UNAUTHORIZED, "the request has no key")),
@@ -84,13 +114,8 @@ impl SessionKey {
 
     /// Returns the link under which the desk knows the key.
     fn link(&self) -> String {
-        let digits =
-            Sha256::digest(self.token.reveal()).iter().fold(String::new(), |mut text, byte| {
-                // Writing to a text cannot fail.
-                write!(text, "{byte:02x}").ok();
-                text
-            });
-        format!("viewer/{digits}@{}", self.origin.0)
+        let hash = Sha256::digest(self.token.reveal());
+        format!("{VIEWER_LINK}{}", viewer_identity(&hash, Some(&self.origin.0)))
     }
 
     fn digest(&self) -> KeyDigest {

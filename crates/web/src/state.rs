@@ -1,50 +1,20 @@
-//! What the handlers of requests share, and the limits for browsers.
+//! What the handlers of requests share.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
+use axum::extract::FromRef;
 use callgate_client::ChatRuntimes;
 use callgate_link::sync::lock;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::page_limits::PageLimits;
 use crate::sessions::PageSessions;
 
 /// How many event streams one person of a team may have open. Without this limit one person could
 /// take the places of all others.
 const MOST_OF_ONE: usize = 10;
-
-#[derive(Debug, Clone, Copy)]
-pub struct PageLimits {
-    pub connections: usize,
-    /// How many event streams there may be. Each needs two of the desk's places for viewers.
-    pub streams: usize,
-    /// How long a request's head may take, and how long a connection may be idle.
-    pub head_within: Duration,
-    /// How long a request's body may take.
-    pub body_within: Duration,
-    /// How long a browser may read nothing of what is sent to it.
-    pub read_within: Duration,
-    /// How often an event stream shows that it lives.
-    pub heartbeat: Duration,
-    /// How long the runtime of the chat stays after the last page has gone.
-    pub linger: Duration,
-}
-
-impl Default for PageLimits {
-    fn default() -> Self {
-        Self {
-            connections: 128,
-            streams: 24,
-            head_within: Duration::from_secs(20),
-            body_within: Duration::from_secs(20),
-            read_within: Duration::from_secs(30),
-            heartbeat: Duration::from_secs(15),
-            linger: Duration::from_mins(1),
-        }
-    }
-}
 
 /// What the handlers of requests share.
 #[derive(Debug, Clone)]
@@ -56,6 +26,12 @@ pub(crate) struct PageState {
     /// The folder of a runtime for which a page names none.
     pub(crate) home: Option<PathBuf>,
     pub(crate) streams: Arc<StreamPlaces>,
+}
+
+impl FromRef<PageState> for Arc<PageSessions> {
+    fn from_ref(state: &PageState) -> Self {
+        Self::clone(&state.sessions)
+    }
 }
 
 /// The places for event streams: of all pages together, and of each person of a team.

@@ -9,7 +9,7 @@ use axum::Router;
 use tokio::task::JoinSet;
 
 use crate::connections::BrowserConnections;
-use crate::state::PageLimits;
+use crate::page_limits::PageLimits;
 use crate::tls_authority::{TlsError, TlsIdentity};
 use crate::tls_door::TlsDoor;
 

@@ -16,14 +16,13 @@ use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::Semaphore;
 
-use crate::access::PageAccess;
-use crate::chat::json_response;
 use crate::host::{guard_routes, shared_routes};
 use crate::origin::{PageHosts, PageOrigin, SIGN_IN_RETURN};
+use crate::page_limits::PageLimits;
 use crate::refusal::HttpRefusal;
-use crate::request_body;
-use crate::sessions::PageSessions;
-use crate::state::{PageLimits, PageState, StreamPlaces};
+use crate::request_body::{json_response, read_json};
+use crate::sessions::{PageAccess, PageSessions};
+use crate::state::{PageState, StreamPlaces};
 use crate::team_people::{PageJoined, TeamPeople, WantedPage};
 use crate::team_sign_in::{
     AccountProvider, LONGEST_SIGN_IN, SignInFailure, finish_sign_in, lead_back, redirect_of,
@@ -121,17 +120,14 @@ async fn join_person(
     Extension(origin): Extension<PageOrigin>,
     body: Body,
 ) -> Result<Response, HttpRefusal> {
-    let bad = || {
-        let text = "the request must have a secret and a short name";
-        HttpRefusal::new(StatusCode::BAD_REQUEST, text)
-    };
-    let body = request_body::read_within_limits(body, LARGEST, state.limits.body_within).await?;
-    let PersonJoin { secret, name } = serde_json::from_slice(&body).map_err(|_| bad())?;
+    let (within, expected) =
+        (state.limits.body_within, "the request must have a secret and a short name");
+    let PersonJoin { secret, name } = read_json(body, LARGEST, within, expected).await?;
     let secret = HiddenText::new(secret);
     // The name has a limit because it goes into the ledgers of all desks.
     let is_short = secret.reveal().len() <= LONGEST_SECRET && name.len() <= LONGEST_NAME;
     if !is_short || name.trim().is_empty() {
-        return Err(bad());
+        return Err(HttpRefusal::bad_request(expected));
     }
     let page = WantedPage { origin: origin.0, name };
     let unknown =
@@ -165,16 +161,13 @@ async fn join_by_account(
     body: Body,
 ) -> Result<Response, HttpRefusal> {
     let provider = door.provider()?;
-    let bad = || {
-        let text = "the request must have an answer, a ticket and a short name";
-        HttpRefusal::new(StatusCode::BAD_REQUEST, text)
-    };
-    let limit = state.limits.body_within;
-    let body = request_body::read_within_limits(body, LARGEST_SIGN_IN, limit).await?;
-    let AccountJoin { answer, ticket, name } = serde_json::from_slice(&body).map_err(|_| bad())?;
+    let (within, expected) =
+        (state.limits.body_within, "the request must have an answer, a ticket and a short name");
+    let AccountJoin { answer, ticket, name } =
+        read_json(body, LARGEST_SIGN_IN, within, expected).await?;
     let is_short = answer.len().max(ticket.len()) <= LONGEST_SIGN_IN && name.len() <= LONGEST_NAME;
     if !is_short || name.trim().is_empty() {
-        return Err(bad());
+        return Err(HttpRefusal::bad_request(expected));
     }
     let place = door.sign_ins.acquire().await;
     let signed_in = finish_sign_in(provider, &answer, &ticket, &origin).await;

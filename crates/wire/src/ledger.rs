@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::approval::Decision;
+use crate::hex::hex_digits;
 use crate::raw::Json;
 
 pub use declare::LedgerMember;
@@ -121,6 +122,18 @@ pub struct ChainedLinks {
 
 /// The beginning of a link that names a machine whose questions are answered here.
 pub const REMOTE_LINK: &str = "remote/";
+/// The beginning of a link that names a viewer; [`viewer_identity`] is the rest.
+pub const VIEWER_LINK: &str = "viewer/";
+
+/// Returns how the desk knows a viewer: by the SHA-256 hash of its token and, if a page holds the
+/// token, by the page's origin. The same token from another origin is unknown.
+pub fn viewer_identity(token_hash: &[u8], origin: Option<&str>) -> String {
+    let hash = hex_digits(token_hash);
+    match origin {
+        Some(origin) => format!("{hash}@{origin}"),
+        None => hash,
+    }
+}
 
 impl ChainedLinks {
     /// Returns the machines whose questions are answered here, by the names that ssh knows.

@@ -16,6 +16,7 @@ pub mod control;
 pub mod desk;
 mod fields;
 pub mod frame;
+pub mod hex;
 mod hidden_text;
 pub mod hook;
 pub mod ledger;

@@ -6,6 +6,7 @@
 
 mod order;
 mod report;
+mod team_service;
 
 use crate::approval::RequestId;
 use crate::fields::{Malformed, bounded_text, optional_field};
@@ -14,6 +15,9 @@ use crate::raw::Members;
 pub use crate::unreadable::UnreadableReason;
 pub use order::{CopiedThrough, RelayOrder, UpperHello};
 pub use report::{BoxHello, ClosedOutcome, RelayReport, RelayedQuestion};
+pub use team_service::{
+    JOIN_PATH, LINE_NUMBER, LINE_PATH, LINE_PROTOCOL, MachineJoined, MachineSecret,
+};
 
 /// The version of this protocol. A side that reads another number says so and ends the line.
 pub const PROTOCOL: u64 = 1;

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use callgate_wire::desk::HiddenText;
+use callgate_wire::ledger::VIEWER_LINK;
 
 use super::DeskTime;
 use crate::channel::{Person, PersonPlace};
@@ -19,7 +20,6 @@ pub struct Authority {
     pub viewers: BTreeSet<String>,
 }
 
-pub(crate) const VIEWER_LINK: &str = "viewer/";
 pub const RELAY_ORIGIN: &str = "relay";
 /// The origin of the token of the line to the team's desk, which this process keeps itself.
 pub const TEAM_ORIGIN: &str = "team";

@@ -3,9 +3,9 @@
 use std::fmt;
 
 use callgate_store::KEPT_LINKS;
-use callgate_wire::ledger::{LedgerEvent, LinkRemoved};
+use callgate_wire::ledger::{LedgerEvent, LinkRemoved, VIEWER_LINK};
 
-use super::{Desk, DeskOutput, DeskStep, VIEWER_LINK, is_team, record};
+use super::{Desk, DeskOutput, DeskStep, is_team, record};
 use crate::channel::ReplyTo;
 
 /// How much of a viewer's hash is shown, here and by `callgate pair --list`.

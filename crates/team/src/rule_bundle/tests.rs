@@ -24,7 +24,7 @@ fn a_bundle_is_one_line_and_is_read_back() {
     let value: serde_json::Value = serde_json::from_str(&text).unwrap();
     let signature = value["signature"].as_str().unwrap();
     let signed = format!("callgate team rules 1\nacme\n7\n1794920565248\n{RULES}");
-    let signature = crate::hex::parse_digits::<64>(signature).unwrap();
+    let signature = callgate_wire::hex::parse_hex_digits::<64>(signature).unwrap();
     assert!(signer(1).public_key().has_signed(signed.as_bytes(), &signature));
     assert_eq!(bundle().render_name(), "team acme, rules 7");
 }

@@ -8,14 +8,15 @@ use std::time::{Duration, Instant};
 
 use callgate_store::{EntryDraft, Sha256Hash, Store};
 use callgate_web::{
-    AccountProvider, BegunSignIn, DeskFuture, LinePlace, MachineDesk, MachineJoined, PageJoined,
-    PageLimits, ProviderAnswer, SignInTicket, TeamHost, TeamHostOptions, TeamPageOptions,
-    TeamPeople, TlsAuthority, WantedPage, machine_routes, team_page_routes,
+    AccountProvider, BegunSignIn, DeskFuture, LinePlace, MachineDesk, PageJoined, PageLimits,
+    ProviderAnswer, SignInTicket, TeamHost, TeamHostOptions, TeamPageOptions, TeamPeople,
+    TlsAuthority, WantedPage, machine_routes, team_page_routes,
 };
 use callgate_wire::HiddenText;
 use callgate_wire::ledger::{
     AnswerChannel, LedgerEvent, MemberInvited, MemberJoined, MemberKind, ViewerPaired,
 };
+use callgate_wire::relay::MachineJoined;
 use rustls::crypto::ring::default_provider;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
@@ -233,7 +234,7 @@ impl TeamHouse {
             listen: free,
             identity: Box::new(move || authority.issue(vec!["desk.test".to_owned()])),
             limits,
-            routes: routes.merge(machine_routes(Arc::new(NoMachines))),
+            routes: routes.merge(machine_routes(Arc::new(NoMachines), limits)),
         };
         let host = house.run(async { TeamHost::start(options).unwrap() });
         Self { house, host, client: Arc::new(client), owner }
@@ -388,7 +389,8 @@ fn whoever_is_silent_in_the_handshake_is_disconnected() {
 
 #[test]
 fn a_body_that_drips_ends_in_time() {
-    let team = TeamHouse::new();
+    let limits = PageLimits { body_within: Duration::from_millis(300), ..PageLimits::default() };
+    let team = TeamHouse::with_limits(limits);
     let began = Instant::now();
     let mut stream = team.connect();
     let host = format!("Host: desk.test:{}", team.host.address().port());
@@ -400,14 +402,18 @@ fn a_body_that_drips_ends_in_time() {
     // It is answered although it never stops.
     let mut status = [0; 12];
     loop {
-        assert!(began.elapsed() < Duration::from_secs(25), "it is read for ever");
+        assert!(began.elapsed() < Duration::from_secs(10), "it is read for ever");
         stream.write_all(b" ").and_then(|()| stream.flush()).unwrap();
         match stream.read_exact(&mut status) {
             Ok(()) => break,
             Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock, "{error}"),
         }
     }
-    assert_eq!(&status, b"HTTP/1.1 400");
+    assert_eq!(&status, b"HTTP/1.1 408");
+    let long = format!(r#"{{"secret":"{}"}}"#, "s".repeat(5000));
+    for (body, status) in [("{}", 400), ("secret", 400), (&*long, 413)] {
+        assert_eq!(team.send("POST /team/join", None, body).status, status, "{body}");
+    }
     assert_eq!(team.send("GET /api/team", None, "").status, 200);
 }
 

@@ -8,6 +8,7 @@ use callgate_link::tokio::fill_lines;
 use callgate_store::LedgerEntry;
 use callgate_wire::desk::{self, DeskAnswer, DeskMessage, DeskRequest, MAX_LINE};
 use callgate_wire::frame::{DecodedLine, LineDecoder, OverlongLine};
+use callgate_wire::hex::hex_digits;
 use callgate_wire::raw::Json;
 use serde_json::value::{RawValue, to_raw_value};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
@@ -19,7 +20,6 @@ use super::Viewers;
 use super::errands::is_errand;
 use super::reply::{ViewerReply, error_message};
 use super::seat::ViewerNotice;
-use crate::viewer_token::hex_digits;
 
 /// How many answers may wait for a viewer before no more of its requests are read.
 const MOST_SAID: usize = 16;

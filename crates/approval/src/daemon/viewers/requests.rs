@@ -2,7 +2,7 @@
 
 use callgate_store::{Store, now_ms};
 use callgate_wire::desk::{DeskAnswer, DeskCommand, DeskMessage, DeskRequest, NamedLink};
-use callgate_wire::ledger::{ChainedLinks, REMOTE_LINK};
+use callgate_wire::ledger::{ChainedLinks, REMOTE_LINK, VIEWER_LINK};
 
 use super::Viewers;
 use super::reply::{ViewerReply, error_message};
@@ -10,7 +10,7 @@ use super::seat::{RequestOutcome, UnlockedToken};
 use super::secrets;
 use crate::asker::fresh_id;
 use crate::channel::{ChannelReport, Person, ReplyTo};
-use crate::desk::{CODE_LIFETIME, DeskInput, PAGE_CODE_LIFETIME, VIEWER_LINK};
+use crate::desk::{CODE_LIFETIME, DeskInput, PAGE_CODE_LIFETIME};
 use crate::viewer_token::{new_viewer_token, token_identity};
 
 const NO_LEDGER: &str = "this could not be recorded, so it was not done: look at `callgate up`";

@@ -5,10 +5,11 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use callgate_wire::desk::{ConnectedRelay, DeskAnswer, DeskMessage, HiddenText};
+use callgate_wire::ledger::VIEWER_LINK;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::channel::{Person, PersonPlace};
-use crate::desk::{VIEWER_LINK, is_relay, is_team};
+use crate::desk::{is_relay, is_team};
 
 /// How many requests of one viewer may be with the desk at once.
 const MOST_PENDING: usize = 256;
