@@ -40,6 +40,7 @@ mod restore;
 mod room;
 mod roster;
 mod said;
+mod settings;
 mod settled;
 #[cfg(test)]
 mod tests;
@@ -69,6 +70,7 @@ pub(crate) use question::question_patience;
 pub use question::{Ruling, Unattended};
 pub(crate) use record::input_key;
 pub(crate) use recorded_question::RecordedQuestion;
+pub use settings::DeskSettings;
 pub(crate) use unchecked_runs::LONGEST_CALL;
 
 use calls::CallMemory;
@@ -99,32 +101,6 @@ pub(crate) struct DeskTime {
     pub(crate) mono: Duration,
     /// Milliseconds since 1970.
     pub(crate) wall_ms: i64,
-}
-
-#[derive(Debug, Clone)]
-#[allow(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
-pub struct DeskSettings {
-    pub timeout: Duration,
-    /// How long an asker has to come back after the desk was restarted.
-    pub grace: Duration,
-    /// How long the last viewer that left has to come back.
-    pub viewer_grace: Duration,
-    /// How long the terminal and the viewers come first, before phones are asked.
-    pub phone_after: Duration,
-    /// Whether chats and the terminal are notified when an agent finishes a turn or sends a
-    /// notification.
-    pub notify_on_stop: bool,
-    /// Whether chats and the terminal are notified when an agent waits in a dialog of its own that
-    /// the desk did not ask about.
-    pub notify_on_wait: bool,
-    /// Whether runs that nobody was asked about are recorded; those without a verdict always are.
-    pub record_runs: bool,
-    pub terminal: bool,
-    /// Whether messages can be sent to phones.
-    pub phones: bool,
-    /// What happens to calls that no rule matches, in modes in which the agent asks nobody.
-    pub unattended: Unattended,
-    pub key: [u8; 32],
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use callgate_approval::channel::{ChannelOrder, ChannelReport, Person, PersonPlace, ReplyTo};
 use callgate_approval::daemon::{Claim, Daemon, DaemonOptions, Warn};
-use callgate_approval::desk::{Authority, DeskSettings, Ruling, Unattended};
+use callgate_approval::desk::{Authority, DeskSettings, Ruling};
 use callgate_link::sync::lock;
 use callgate_store::Store;
 use callgate_wire::approval::{Press, RequestId};
@@ -68,7 +68,10 @@ impl InsideDesk {
         let options = DaemonOptions {
             claim,
             store,
-            settings: desk_settings(config),
+            settings: DeskSettings {
+                terminal: true,
+                ..DeskSettings::plain(config.timeout_seconds, config.grace_seconds)
+            },
             authority: Authority::default(),
             roles: None,
             // The rules have decided before anybody is asked.
@@ -150,22 +153,6 @@ impl InsideDesk {
 impl fmt::Debug for InsideDesk {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("InsideDesk").field("socket", &self.socket).finish_non_exhaustive()
-    }
-}
-
-fn desk_settings(config: &Config) -> DeskSettings {
-    DeskSettings {
-        timeout: config.timeout_seconds,
-        grace: config.grace_seconds,
-        viewer_grace: Duration::ZERO,
-        phone_after: Duration::ZERO,
-        notify_on_stop: false,
-        notify_on_wait: false,
-        record_runs: true,
-        terminal: true,
-        phones: false,
-        unattended: Unattended::Rules,
-        key: [0; 32],
     }
 }
 

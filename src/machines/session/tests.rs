@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use callgate_approval::channel::ChannelOrder;
 use callgate_approval::daemon::{Claim, DaemonOptions};
-use callgate_approval::desk::{Authority, DeskSettings, Ruling, Unattended};
+use callgate_approval::desk::{Authority, DeskSettings, Ruling};
 use callgate_relay::LineBudget;
 use callgate_store::Store;
 use callgate_wire::relay::{RelayReport, RelayedQuestion};
@@ -37,19 +37,7 @@ impl DeskOfBox {
         let options = DaemonOptions {
             claim: Claim::claim_sockets(path("ask.sock"), path("desk.sock")).unwrap(),
             store: Store::open(&database).unwrap(),
-            settings: DeskSettings {
-                timeout: DEADLINE,
-                grace: DEADLINE,
-                viewer_grace: Duration::ZERO,
-                phone_after: Duration::ZERO,
-                notify_on_stop: false,
-                notify_on_wait: false,
-                record_runs: true,
-                terminal: true,
-                phones: false,
-                unattended: Unattended::Rules,
-                key: [0; 32],
-            },
+            settings: DeskSettings { terminal: true, ..DeskSettings::plain(DEADLINE, DEADLINE) },
             authority: Authority::default(),
             roles: None,
             ruler: Arc::new(|_| Ruling::Ask { because: None, is_guarded: false }),

@@ -35,17 +35,11 @@ pub(super) const ADA: i64 = 7;
 
 pub(super) fn settings() -> DeskSettings {
     DeskSettings {
-        timeout: Duration::from_mins(5),
-        grace: Duration::from_secs(15),
         viewer_grace: Duration::from_secs(10),
-        phone_after: Duration::ZERO,
-        notify_on_stop: false,
         notify_on_wait: true,
-        record_runs: true,
-        terminal: false,
         phones: true,
-        unattended: Unattended::Rules,
         key: [9; 32],
+        ..DeskSettings::plain(Duration::from_mins(5), Duration::from_secs(15))
     }
 }
 

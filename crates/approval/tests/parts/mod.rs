@@ -4,7 +4,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use callgate_approval::asker::{self, AskerCancellation, AskerSettings, NoAnswer};
-use callgate_approval::desk::{DeskSettings, Unattended};
+use callgate_approval::desk::DeskSettings;
 use callgate_wire::approval::{ApprovalRequest, ApprovalResponse};
 use serde_json::json;
 use tokio::runtime::Runtime;
@@ -19,19 +19,7 @@ pub(crate) fn one_worker() -> Runtime {
 
 /// The settings of a desk without phones and without a terminal.
 pub(crate) fn desk_settings() -> DeskSettings {
-    DeskSettings {
-        timeout: DEADLINE,
-        grace: DEADLINE,
-        viewer_grace: Duration::ZERO,
-        phone_after: Duration::ZERO,
-        notify_on_stop: false,
-        notify_on_wait: false,
-        record_runs: true,
-        terminal: false,
-        phones: false,
-        unattended: Unattended::Rules,
-        key: [0; 32],
-    }
+    DeskSettings::plain(DEADLINE, DEADLINE)
 }
 
 /// Asks on a thread, as a hook would.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use callgate_approval::asker::{self, AskerCancellation, NoAnswer};
 use callgate_approval::daemon::{Claim, Daemon, DaemonOptions};
-use callgate_approval::desk::{Authority, DeskSettings, Ruling, Unattended};
+use callgate_approval::desk::{Authority, DeskSettings, Ruling};
 use callgate_client::desk::DeskClient;
 use callgate_store::{EntryFilter, LedgerEntry, Store};
 use callgate_web::{PageHost, PageLimits, PageOptions, RuntimeCommand};
@@ -59,19 +59,7 @@ impl House {
     }
 
     pub(crate) fn start_desk(&mut self) {
-        let settings = DeskSettings {
-            timeout: DEADLINE,
-            grace: DEADLINE,
-            viewer_grace: Duration::ZERO,
-            phone_after: Duration::ZERO,
-            notify_on_stop: false,
-            notify_on_wait: false,
-            record_runs: true,
-            terminal: false,
-            phones: false,
-            unattended: Unattended::Rules,
-            key: [0; 32],
-        };
+        let settings = DeskSettings::plain(DEADLINE, DEADLINE);
         let warned = Arc::clone(&self.warned);
         let options = DaemonOptions {
             claim: Claim::claim_sockets(self.socket(), self.desk_socket()).unwrap(),

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use callgate_agent::gate::{GateQuestion, PermissionGate, QuestionMirror, ToolPermit};
 use callgate_approval::channel::{ChannelOrder, ChannelReport, Person, PersonPlace, ReplyTo};
 use callgate_approval::daemon::{Claim, Daemon, DaemonOptions};
-use callgate_approval::desk::{Authority, DeskSettings, Unattended};
+use callgate_approval::desk::{Authority, DeskSettings};
 use callgate_store::{EntryFilter, LedgerEntry, Store};
 use callgate_surroundings::read_live_rules;
 use callgate_wire::approval::{Action, Press, RequestId};
@@ -246,17 +246,8 @@ impl House {
             claim: Claim::claim_sockets(&config.socket.value, &config.desk_socket.value).unwrap(),
             store: Store::open(&config.database).unwrap(),
             settings: DeskSettings {
-                timeout: DEADLINE,
-                grace: DEADLINE,
-                viewer_grace: Duration::ZERO,
-                phone_after: Duration::ZERO,
-                notify_on_stop: false,
-                notify_on_wait: false,
-                record_runs: true,
                 terminal: has_terminal,
-                phones: false,
-                unattended: Unattended::Rules,
-                key: [0; 32],
+                ..DeskSettings::plain(DEADLINE, DEADLINE)
             },
             authority: Authority::default(),
             roles: None,
