@@ -4,14 +4,14 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
+use callgate_approval::terminal::question_line;
 use callgate_client::DeskError;
 use callgate_client::viewer::{PATIENCE, Viewer};
 use callgate_mask::text::{counted_noun, one_line, time_span};
 use callgate_store::now_ms;
 use callgate_wire::desk::{
     ConnectedRelay, DeskAnswer, DeskCommand, DeskInbox, DeskStatus, HistoryDecider,
-    HistoryDecision, HistoryFilter, HistoryRow, InboxRow, NamedLink, RemoteState, RemoteView,
-    TeamLineView,
+    HistoryDecision, HistoryFilter, HistoryRow, NamedLink, RemoteState, RemoteView, TeamLineView,
 };
 use serde_json::json;
 
@@ -224,12 +224,6 @@ fn open_lines(inbox: &DeskInbox, now_ms: i64) -> Vec<String> {
     let more = open.saturating_sub(MOST_LISTED);
     lines.extend((more > 0).then(|| format!("  and {more} more")));
     lines
-}
-
-/// Names an open question on one line.
-pub(crate) fn question_line(row: &InboxRow) -> String {
-    let InboxRow { agent, summary, .. } = row;
-    one_line(&format!("{agent} in {}: {summary}", row.shown_place())).into_owned()
 }
 
 fn answer_line(row: &HistoryRow, now_ms: i64) -> String {

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use callgate_approval::terminal::question_line;
 use callgate_client::viewer::Viewer;
 use callgate_link::socket::server_process;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -13,7 +14,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use crate::config::{DeskFlags, load_config};
 use crate::failure::Failure;
 use crate::left_open::left_open;
-use crate::status::{open_questions, question_line};
+use crate::status::open_questions;
 use crate::terminal::width::wrapped_for_terminal;
 
 /// How long the desk may take to end.

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use callgate_mask::{mask_text, text};
+use callgate_mask::text;
 use callgate_policy::{MOST_BEYOND, RuleSurroundings, suggest_from_ledger};
 use callgate_rules::{GuardedSet, Policy};
 use callgate_store::Store;
@@ -42,8 +42,7 @@ pub(super) fn print_suggestions(
         }
         writeln!(output, "# saves {} questions", suggestion.saves)?;
         for row in found.calls_beyond(suggestion) {
-            let summary = mask_text(&row.summary).into_shown();
-            writeln!(output, "# also lets through: {}", text::one_line(&summary))?;
+            writeln!(output, "# also lets through: {}", text::one_line(&row.summary))?;
         }
         let more = suggestion.beyond.len().saturating_sub(MOST_BEYOND);
         if more > 0 {

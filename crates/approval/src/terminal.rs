@@ -73,6 +73,12 @@ struct WaitingCard {
     is_seen: bool,
 }
 
+/// Names an open question on one line: who asks, where, and about what.
+pub fn question_line(row: &InboxRow) -> String {
+    let InboxRow { agent, summary, .. } = row;
+    one_line(&format!("{agent} in {}: {summary}", row.shown_place())).into_owned()
+}
+
 impl Terminal {
     /// Makes a terminal at which `name` sits, with or without colours.
     pub fn new(name: &str, colours: bool) -> Self {
@@ -103,13 +109,9 @@ impl Terminal {
         question + &typing.map(|typing| self.typing_prompt(typing)).unwrap_or_default()
     }
 
-    /// Returns the open questions, each on one line: who asks, where, and about what.
+    /// Returns the open questions, each on one line.
     pub fn open_questions(&self) -> impl Iterator<Item = String> {
-        self.waiting.iter().map(|waiting| {
-            let row = &waiting.card.row;
-            let InboxRow { agent, summary, .. } = row;
-            one_line(&format!("{agent} in {}: {summary}", row.shown_place())).into_owned()
-        })
+        self.waiting.iter().map(|waiting| question_line(&waiting.card.row))
     }
 
     /// Carries out an order and returns what to print. `now` is the time since a fixed moment.

@@ -1,4 +1,5 @@
-//! Notices when the peer of a socket has hung up, for thousands of sockets at once.
+//! Notices when the peer of a socket has hung up, for thousands of sockets at once, and when
+//! whoever a process serves is gone.
 //!
 //! A peer that has only stopped sending has not hung up; one that has closed the socket has. Data
 //! that the peer left unread shows as an error, so a sender can tell whether everything was read
@@ -7,9 +8,11 @@
 use std::ffi::c_int;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::time::Duration;
 
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::ioctl;
 use rustix::net::sockopt::socket_error;
@@ -47,6 +50,26 @@ impl HangupWatcher {
         }
         Ok(events.iter().map(|event| event.data.u64()).collect())
     }
+}
+
+/// Waits for this long, or for ever, until whoever we serve is gone: nobody reads `output` any
+/// more, or the process `parent` has died. Returns false if so.
+///
+/// The end of the input does not show that for certain, because another process may hold the other
+/// end.
+pub fn is_still_served(
+    parent: Option<&OwnedFd>,
+    output: &OwnedFd,
+    limit: Option<Duration>,
+) -> bool {
+    // Without flags, only an error and the end of the reader are reported.
+    let mut fds = vec![PollFd::new(output, PollFlags::empty())];
+    fds.extend(parent.map(|parent| PollFd::new(parent, PollFlags::IN)));
+    let limit = limit.map(|limit| Timespec {
+        tv_sec: limit.as_secs().cast_signed(),
+        tv_nsec: i64::from(limit.subsec_nanos()),
+    });
+    matches!(poll(&mut fds, limit.as_ref()), Ok(0) | Err(Errno::INTR))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

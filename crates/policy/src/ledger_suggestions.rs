@@ -2,8 +2,10 @@
 
 use std::collections::HashMap;
 
+use callgate_mask::mask_text;
 use callgate_rules::{Act, DecidedCall, GuardedSet, Policy, RuleDecision, RuleSuggestion};
 use callgate_store::{Store, StoreError};
+use callgate_wire::desk::BeyondCall;
 use callgate_wire::tool_act::ToolKind;
 use sha2::{Digest, Sha256};
 
@@ -20,24 +22,16 @@ pub const MOST_BEYOND: usize = 20;
 /// Suggested rules, with the calls to which they refer.
 pub struct LedgerSuggestions {
     pub suggestions: Vec<RuleSuggestion>,
-    rows: Vec<PastRow>,
-}
-
-/// The first question about a call.
-#[derive(Debug, Clone)]
-pub struct PastRow {
-    pub seq: u64,
-    pub summary: String,
-    pub project: String,
+    /// The first question about each call.
+    rows: Vec<BeyondCall>,
 }
 
 impl LedgerSuggestions {
-    /// Returns the first calls that a suggestion lets through although nobody allowed them.
-    pub fn calls_beyond<'a>(
-        &'a self,
-        suggestion: &'a RuleSuggestion,
-    ) -> impl Iterator<Item = &'a PastRow> {
-        suggestion.beyond.iter().filter_map(|at| self.rows.get(*at)).take(MOST_BEYOND)
+    /// Returns the first calls that a suggestion lets through although nobody allowed them, without
+    /// secrets.
+    pub fn calls_beyond(&self, suggestion: &RuleSuggestion) -> impl Iterator<Item = BeyondCall> {
+        let rows = suggestion.beyond.iter().filter_map(|at| self.rows.get(*at)).take(MOST_BEYOND);
+        rows.map(|row| BeyondCall { summary: mask_text(&row.summary).into_shown(), ..row.clone() })
     }
 }
 
@@ -66,7 +60,7 @@ pub fn suggest_from_ledger(
 struct PastCalls {
     home: String,
     calls: Vec<DecidedCall>,
-    rows: Vec<PastRow>,
+    rows: Vec<BeyondCall>,
     /// The index of each call, by the hash of everything that distinguishes calls.
     known: HashMap<[u8; 32], usize>,
 }
@@ -98,7 +92,7 @@ impl PastCalls {
                 let act = Act::from_call(tool, input, cwd, agent, &self.home);
                 self.calls.push(DecidedCall { act, allowed: 0, denied: 0, undecided: 0 });
                 let summary = asked.summary.clone();
-                self.rows.push(PastRow { seq: question.seq, summary, project: cwd.to_owned() });
+                self.rows.push(BeyondCall { seq: question.seq, summary, project: cwd.to_owned() });
                 self.known.insert(hash, self.calls.len() - 1);
                 self.calls.len() - 1
             }

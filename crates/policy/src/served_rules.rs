@@ -15,9 +15,9 @@ use callgate_rules::{
 use callgate_settings::Config;
 use callgate_store::{EntryFilter, Sha256Hash, Store, now_ms};
 use callgate_wire::desk::{
-    BacktestReport, BeyondCall, CommandSegment, ExplainQuery, ExplainedDecision, ProposedRule,
-    RiskNote, RuleExplanation, RuleFileView, RuleMatch, RuleProblem, RuleView, RulesView,
-    SuggestedRule, SuggestedRules, TurnedCall, TurnedCount,
+    BacktestReport, CommandSegment, ExplainQuery, ExplainedDecision, ProposedRule, RiskNote,
+    RuleExplanation, RuleFileView, RuleMatch, RuleProblem, RuleView, RulesView, SuggestedRule,
+    SuggestedRules, TurnedCall, TurnedCount,
 };
 use callgate_wire::ledger::LedgerKind;
 use jiff::Timestamp;
@@ -284,14 +284,7 @@ impl RuleDesk for ServedRules {
             toml: suggestion.rule.toml.clone(),
             name: suggestion.rule.name.clone(),
             saves: suggestion.saves,
-            beyond: found
-                .calls_beyond(suggestion)
-                .map(|row| BeyondCall {
-                    seq: row.seq,
-                    summary: mask_text(&row.summary).into_shown(),
-                    project: row.project.clone(),
-                })
-                .collect(),
+            beyond: found.calls_beyond(suggestion).collect(),
             beyond_count: suggestion.beyond.len() as u64,
         });
         Ok(SuggestedRules { rules: rules.collect() })

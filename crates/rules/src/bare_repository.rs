@@ -6,7 +6,7 @@
 
 use crate::act::Act;
 use crate::disk::{Disk, real_path};
-use crate::place::{folders_above, is_in, join_path, last_name};
+use crate::place::{folders_above, is_in, join_path, last_name, path_below};
 use crate::shell::{GAP, ShellCommand, ShellWord};
 use crate::steps;
 use callgate_mask::words;
@@ -84,8 +84,4 @@ fn found_from(folder: &str, act: &Act, disk: &dyn Disk) -> Option<String> {
 fn is_repository(folder: &str, disk: &dyn Disk) -> bool {
     let has = |name: &str| disk.exists(&path_below(folder, name));
     has("HEAD") && ((has("objects") && has("refs")) || has("commondir"))
-}
-
-fn path_below(folder: &str, name: &str) -> String {
-    format!("{}/{name}", folder.trim_end_matches('/'))
 }

@@ -289,14 +289,6 @@ fn at_home(text: &str) -> HomePrefix<'_> {
     }
 }
 
-/// Returns a path in a folder; an absolute path stays as it is.
-fn path_below(folder: &str, name: &str) -> String {
-    if name.starts_with('/') {
-        return name.to_owned();
-    }
-    format!("{}/{name}", folder.trim_end_matches('/'))
-}
-
 impl CommandPlace<'_> {
     /// Returns true if a file is directly in a usual folder of programs. One that is reached
     /// through a link from elsewhere is not.

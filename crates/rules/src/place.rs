@@ -39,6 +39,14 @@ pub(crate) fn join_path(cwd: &str, word: &str) -> String {
     normal_path(&if word.starts_with('/') { word.to_owned() } else { format!("{cwd}/{word}") })
 }
 
+/// Returns a path in a folder, as it is; an absolute path stays that path.
+pub(crate) fn path_below(folder: &str, name: &str) -> String {
+    if name.starts_with('/') {
+        return name.to_owned();
+    }
+    format!("{}/{name}", folder.trim_end_matches('/'))
+}
+
 /// Returns an absolute path without `.`, `..` and double slashes, and without the links of a
 /// process to the root.
 pub(crate) fn normal_path(path: &str) -> String {

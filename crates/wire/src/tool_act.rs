@@ -335,7 +335,8 @@ pub fn todo_items(input: &Map<String, Value>) -> Option<Vec<TodoItem>> {
     input.get(list)?.as_array()?.iter().map(item).collect()
 }
 
-fn text_member<'a>(input: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
+/// Returns the text of a member of an input.
+pub fn text_member<'a>(input: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
     input.get(name)?.as_str()
 }
 

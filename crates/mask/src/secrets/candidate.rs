@@ -122,7 +122,7 @@ pub(super) fn is_reference(value: &[u8]) -> bool {
         return true;
     }
     let wraps_name = |start, end| {
-        wrapped(start, end) && value[1..value.len() - 1].iter().all(|byte| is_name(*byte))
+        wrapped(start, end) && value[1..value.len() - 1].iter().all(|byte| is_word(*byte))
     };
     wraps_name(b"%", b"%") || wraps_name(b"{", b"}") || only_variables(value)
 }
@@ -151,9 +151,9 @@ fn variable_name_length(value: &[u8]) -> Option<usize> {
         _ => (0, value),
     };
     // PowerShell writes `$env:NAME`.
-    let is_part = |byte: &&u8| is_name(**byte) || **byte == b':';
+    let is_part = |byte: &&u8| is_word(**byte) || **byte == b':';
     let len =
-        inner.iter().take_while(if open == 1 { |b: &&u8| is_name(**b) } else { is_part }).count();
+        inner.iter().take_while(if open == 1 { |b: &&u8| is_word(**b) } else { is_part }).count();
     if len == 0 || inner[0].is_ascii_digit() && len > 2 {
         return None;
     }
@@ -183,7 +183,7 @@ fn plausible_variable(name: &[u8]) -> bool {
         && !name.contains(&b':'))
 }
 
-fn is_name(byte: u8) -> bool {
+fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 

@@ -46,7 +46,7 @@ fn hide_key_lines(bytes: &[u8], from: usize, spans: &mut SpanList) -> usize {
     let mut key: Option<(usize, usize)> = None;
     loop {
         let start = at + separator_length(bytes, at);
-        let len = bytes[start..].iter().take_while(|byte| is_base64(**byte)).count();
+        let len = bytes[start..].iter().take_while(|byte| is_padded_base64(**byte)).count();
         let line = &bytes[start..start + len];
         let after = start + len + separator_length(bytes, start + len);
         let ends = bytes[after..].starts_with(b"-----END") || after == bytes.len();
@@ -66,7 +66,7 @@ fn hide_key_lines(bytes: &[u8], from: usize, spans: &mut SpanList) -> usize {
     at
 }
 
-fn is_base64(byte: u8) -> bool {
+fn is_padded_base64(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
 }
 

@@ -51,10 +51,6 @@ fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-pub(super) fn text_member<'a>(input: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
-    input.get(name)?.as_str()
-}
-
 /// Returns all texts in the input, including the names of members.
 pub(super) fn all_strings(input: &Map<String, Value>) -> Vec<String> {
     let mut found = Vec::new();

@@ -1,11 +1,12 @@
 //! What a tool call does, in the terms of rules.
 
 use callgate_wire::tool_act::{
-    FOLDERS, FileAct, GivenCommand, PatchAct, RunAct, ToolAct, ToolKind, ToolShell, texts_of_list,
+    FOLDERS, FileAct, GivenCommand, PatchAct, RunAct, ToolAct, ToolKind, ToolShell, text_member,
+    texts_of_list,
 };
 use serde_json::{Map, Value};
 
-use super::input::{CommandText, all_strings, named_commands, text_member};
+use super::input::{CommandText, all_strings, named_commands};
 use super::{Act, ActClass, LARGEST_INPUT, MOST_STRINGS, host_of, input};
 use crate::place::{BaseFolders, resolve_path};
 use crate::shell::ShellScript;

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use callgate_link::hangup::is_still_served;
 use rustix::process::{PidfdFlags, getppid, pidfd_open};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag::register_conditional_shutdown;
@@ -37,20 +37,12 @@ pub(super) fn watch_client(
 ) -> io::Result<()> {
     let parent = getppid().and_then(|parent| pidfd_open(parent, PidfdFlags::empty()).ok());
     thread::Builder::new().spawn(move || {
-        while is_there(parent.as_ref(), &output, heartbeat) && relay.send_heartbeats().is_ok() {}
+        while is_still_served(parent.as_ref(), &output, Some(heartbeat))
+            && relay.send_heartbeats().is_ok()
+        {}
         exit_process();
     })?;
     Ok(())
-}
-
-/// Waits for one beat; returns false if the parent has died or nobody reads our output.
-fn is_there(parent: Option<&OwnedFd>, output: &OwnedFd, beat: Duration) -> bool {
-    // Without flags, only an error and the end of the reader are reported.
-    let mut fds = vec![PollFd::new(output, PollFlags::empty())];
-    fds.extend(parent.map(|parent| PollFd::new(parent, PollFlags::IN)));
-    let beat =
-        Timespec { tv_sec: beat.as_secs().cast_signed(), tv_nsec: i64::from(beat.subsec_nanos()) };
-    matches!(poll(&mut fds, Some(&beat)), Ok(0) | Err(rustix::io::Errno::INTR))
 }
 
 /// Ends the process, from any thread.

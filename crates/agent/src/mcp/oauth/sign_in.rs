@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use callgate_link::random::random_bytes;
 use callgate_store::Sha256Hash;
 use reqwest::Url;
-use rustix::rand::{GetRandomFlags, getrandom};
 use tokio::time::timeout;
 
 use super::callback::{CallbackListener, CallbackParameters, WaitingBrowser};
@@ -140,9 +140,7 @@ fn check_callback<'a>(
 
 /// Returns a text that nobody can guess.
 fn random_text() -> Result<String, String> {
-    let mut bytes = [0; 32];
-    match getrandom(&mut bytes, GetRandomFlags::empty()) {
-        Ok(count) if count == bytes.len() => Ok(URL_SAFE_NO_PAD.encode(bytes)),
-        _ => Err("the system gives no random numbers".to_owned()),
-    }
+    let bytes = random_bytes::<32>()
+        .map_err(|error| format!("the system gives no random numbers: {error}"))?;
+    Ok(URL_SAFE_NO_PAD.encode(bytes))
 }
