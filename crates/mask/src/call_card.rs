@@ -13,11 +13,15 @@ const LONGEST_SUBJECT: usize = 300;
 /// How much of an input a card has, in bytes, and what each line of it counts in addition.
 const LARGEST_CARD: usize = 8 * 1024;
 const LINE_COST: usize = 48;
+/// The most values of an input that a card has. Each has a place in it, however short it is.
+const MOST_VALUES: usize = 200;
+/// The longest name of a member that counts as no text, in bytes.
+const SHORT_NAME: usize = 40;
 
 /// Returns the card of a call. It stays small however long the input is. Nothing in it is masked.
 pub fn call_card(tool: &str, mut input: Map<String, Value>) -> CallCard {
-    let mut room = LARGEST_CARD;
-    input.values_mut().for_each(|value| cut_texts(value, &mut room));
+    // Before the card is made, so that no long text is compared or copied for it.
+    CardRoom { letters: LARGEST_CARD, values: MOST_VALUES }.cut_members(&mut input);
     let kind = ToolKind::for_tool("", tool);
     let act = ToolAct::from_call("", tool, &input);
     let json = || Value::Object(input.clone()).to_string();
@@ -37,33 +41,80 @@ pub fn call_card(tool: &str, mut input: Map<String, Value>) -> CallCard {
     CallCard { deed, did, subject, body }
 }
 
-/// Cuts long texts, so that all of them fit.
-fn cut_texts(value: &mut Value, room: &mut usize) {
-    match value {
-        Value::String(text) => cut_text(text, room),
-        Value::Array(values) => values.iter_mut().for_each(|value| cut_texts(value, room)),
-        Value::Object(values) => values.values_mut().for_each(|value| cut_texts(value, room)),
-        _ => {}
-    }
+/// What is left of the size of a card.
+struct CardRoom {
+    letters: usize,
+    values: usize,
 }
 
-fn cut_text(text: &mut String, room: &mut usize) {
-    let mut end = 0;
-    for line in text.split_inclusive('\n') {
-        let cost = line.len() + LINE_COST;
-        if cost > *room {
-            // A long line is shown as far as there is room for it.
-            end = text.floor_char_boundary(end + room.saturating_sub(LINE_COST));
-            *room = 0;
-            break;
+impl CardRoom {
+    /// Takes the place of one value; false if there is none.
+    fn take_value(&mut self, name: &str) -> bool {
+        let fits = self.values > 0 && (name.len() <= SHORT_NAME || name.len() <= self.letters);
+        if fits {
+            self.values -= 1;
+            self.letters = self.letters.saturating_sub(name.len());
         }
-        *room -= cost;
-        end += line.len();
+        fits
     }
-    let left_out = text[end..].chars().count();
-    if left_out > 0 {
-        text.truncate(end);
-        *text = format!("{text}… {left_out} more characters");
+
+    /// Cuts long texts and lists, so that all of them fit.
+    fn cut_members(&mut self, members: &mut Map<String, Value>) {
+        let mut left_out = 0;
+        members.retain(|name, value| {
+            let is_kept = self.take_value(name);
+            if is_kept {
+                self.cut_value(value);
+            }
+            left_out += usize::from(!is_kept);
+            is_kept
+        });
+        if left_out > 0 {
+            members.insert("…".to_owned(), format!("{left_out} more").into());
+        }
+    }
+
+    fn cut_value(&mut self, value: &mut Value) {
+        match value {
+            Value::String(text) => self.cut_text(text),
+            Value::Array(values) => {
+                let mut kept = 0;
+                for value in values.iter_mut() {
+                    if !self.take_value("") {
+                        break;
+                    }
+                    self.cut_value(value);
+                    kept += 1;
+                }
+                let left_out = values.len() - kept;
+                if left_out > 0 {
+                    values.truncate(kept);
+                    values.push(format!("… {left_out} more").into());
+                }
+            }
+            Value::Object(members) => self.cut_members(members),
+            _ => {}
+        }
+    }
+
+    fn cut_text(&mut self, text: &mut String) {
+        let mut end = 0;
+        for line in text.split_inclusive('\n') {
+            let cost = line.len() + LINE_COST;
+            if cost > self.letters {
+                // A long line is shown as far as there is room for it.
+                end = text.floor_char_boundary(end + self.letters.saturating_sub(LINE_COST));
+                self.letters = 0;
+                break;
+            }
+            self.letters -= cost;
+            end += line.len();
+        }
+        let left_out = text[end..].chars().count();
+        if left_out > 0 {
+            text.truncate(end);
+            *text = format!("{text}… {left_out} more characters");
+        }
     }
 }
 
@@ -174,6 +225,27 @@ mod tests {
             let size = serde_json::to_string(&card).unwrap().len();
             assert!(size < 3 * LARGEST_CARD, "{tool}: {size}");
             assert!(card.body.text().contains(" more characters"), "{tool}");
+        }
+    }
+
+    #[test]
+    fn a_card_of_many_values_stays_small() {
+        let names: Map<String, Value> = (0..50_000).map(|at| (at.to_string(), json!(0))).collect();
+        let long: Map<String, Value> =
+            (0..100).map(|at| (format!("{at}{}", "n".repeat(1_000)), json!(0))).collect();
+        let inputs = [
+            json!({ "a": vec![""; 50_000] }),
+            json!({ "a": vec![json!([[]]); 50_000] }),
+            json!({ "edits": vec![json!({ "old_string": "a", "new_string": "b" }); 50_000] }),
+            json!({ "a": names.clone() }),
+            names.into(),
+            long.into(),
+        ];
+        for (at, input) in inputs.into_iter().enumerate() {
+            let card = card("mcp__a__b", input);
+            let size = serde_json::to_string(&card).unwrap().len();
+            assert!(size < 3 * LARGEST_CARD, "{at}: {size}");
+            assert!(card.body.text().contains(" more"), "{at}");
         }
     }
 }
