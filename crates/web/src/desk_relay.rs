@@ -6,9 +6,8 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use callgate_client::DeskError;
-use callgate_client::desk::DeskReplies;
-use callgate_wire::desk::{DeskAnswer, DeskCommand, DeskMessage, DeskRequest, MAX_LINE};
+use callgate_client::desk::{PageReplies, PageRequest};
+use callgate_wire::desk::{DeskAnswer, DeskMessage, MAX_LINE};
 
 use crate::message_body::{self, BodySender};
 use crate::refusal::HttpRefusal;
@@ -23,13 +22,13 @@ pub(crate) async fn relay_request(
     body: Body,
 ) -> Result<Response, HttpRefusal> {
     let body = read_within_limits(body, MAX_LINE, state.limits.body_within).await?;
-    let DeskRequest { id, command } =
-        DeskRequest::decode(&body).map_err(|wrong| HttpRefusal::bad_request(wrong.to_string()))?;
-    if !is_allowed(&session, &command).await? {
+    let request =
+        PageRequest::decode(&body).map_err(|wrong| HttpRefusal::bad_request(wrong.to_string()))?;
+    if !is_allowed(&session, &request).await? {
         let text = "a page cannot ask the desk for this";
         return Err(HttpRefusal::new(StatusCode::FORBIDDEN, text));
     }
-    let mut replies = PageReplies { id, replies: session.desk.request(command).await? };
+    let mut replies = request.send(&session.desk).await?;
     // Waited for, because after the status has been sent no error can become one.
     let first = replies.next().await?;
     let (sender, body) = message_body::body_with_sender();
@@ -39,73 +38,15 @@ pub(crate) async fn relay_request(
 }
 
 /// Returns true for what the page of a session may ask.
-async fn is_allowed(session: &PageSession, command: &DeskCommand) -> Result<bool, HttpRefusal> {
+async fn is_allowed(session: &PageSession, request: &PageRequest) -> Result<bool, HttpRefusal> {
     if session.person.is_none() {
-        return Ok(is_allowed_for_page(command));
+        return Ok(request.is_allowed());
     }
-    let is_own = match command {
-        DeskCommand::Unpair { link } => session.has_link(link).await?,
-        _ => true,
+    let is_own = match request.removed_link() {
+        Some(link) => session.has_link(link).await?,
+        None => true,
     };
-    Ok(is_own && is_allowed_for_person(command))
-}
-
-/// Returns true for what a page may ask. Keys and codes are not made by pages, and entries have a
-/// stream of their own.
-fn is_allowed_for_page(command: &DeskCommand) -> bool {
-    !matches!(
-        command,
-        DeskCommand::Watch { .. }
-            | DeskCommand::Answer { .. }
-            | DeskCommand::Unlock { .. }
-            | DeskCommand::Pair { .. }
-            | DeskCommand::Code { .. }
-            | DeskCommand::Gate { .. }
-    )
-}
-
-/// Returns true for what the page of a person of a team may ask: what is needed to answer, to see
-/// what was decided and by which rules, and to care for their own links. Nothing of the desk's
-/// owner can be changed or tried out.
-fn is_allowed_for_person(command: &DeskCommand) -> bool {
-    matches!(
-        command,
-        DeskCommand::Press { .. }
-            | DeskCommand::Inbox
-            | DeskCommand::Card { .. }
-            | DeskCommand::History { .. }
-            | DeskCommand::Figures { .. }
-            | DeskCommand::Export { .. }
-            | DeskCommand::Verify
-            | DeskCommand::Rules
-            | DeskCommand::Links
-            | DeskCommand::Unpair { .. }
-            | DeskCommand::Code { page: false }
-    )
-}
-
-/// The messages of the desk for a request of a page, with the id that the page chose.
-struct PageReplies {
-    id: String,
-    replies: DeskReplies,
-}
-
-impl PageReplies {
-    /// Returns the next message; the last one is the answer, or an error of the desk. Returns
-    /// `None` after that.
-    async fn next(&mut self) -> Result<Option<DeskMessage>, DeskError> {
-        let mut message = self.replies.next().await?;
-        if let Some(
-            DeskMessage::Answer { id, .. }
-            | DeskMessage::Waiting { id, .. }
-            | DeskMessage::Progress { id, .. }
-            | DeskMessage::Error { id: Some(id), .. },
-        ) = &mut message
-        {
-            self.id.clone_into(id);
-        }
-        Ok(message)
-    }
+    Ok(is_own && request.is_allowed_for_person())
 }
 
 struct DeskRelay {
@@ -146,22 +87,5 @@ impl PageSession {
             links.retain(|link| link.person.as_ref() == Some(&person.name));
         }
         message
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pages_make_no_keys_and_no_codes() {
-        let is_allowed = |fields: &str| {
-            let line = format!(r#"{{"id":"1",{fields}}}"#);
-            is_allowed_for_page(&DeskRequest::decode(line.as_bytes()).unwrap().command)
-        };
-        assert!(is_allowed(r#""kind":"status""#) && is_allowed(r#""kind":"links""#));
-        assert!(!is_allowed(r#""kind":"watch""#) && !is_allowed(r#""kind":"code""#));
-        assert!(!is_allowed(r#""kind":"unlock","token":"t""#));
-        assert!(!is_allowed(r#""kind":"pair","code":"c","name":"n""#));
     }
 }
