@@ -15,7 +15,7 @@ mod starts;
 
 use crate::act::Act;
 use crate::disk::{Disk, DiskEntry, PathFollower};
-use crate::place::{self, is_in};
+use crate::place::{self, is_in, path_below};
 use crate::shell::ShellWord;
 use crate::shown::short_path;
 use starts::{LONGEST_NAME, PathStart, is_host, is_separator, path_starts};
