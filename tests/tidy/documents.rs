@@ -155,9 +155,12 @@ impl ProductNames {
         let is_type = owner.starts_with(|char: char| char.is_ascii_uppercase());
         let module_file = format!("/{owner}.rs");
         let module_folder = format!("/{owner}/");
-        let is_owner = |file: &&NamedFile| match is_type {
-            true => file.text.contains(owner),
-            false => file.path.ends_with(&module_file) || file.path.contains(&module_folder),
+        let is_owner = |file: &&NamedFile| {
+            if is_type {
+                file.text.contains(owner)
+            } else {
+                file.path.ends_with(&module_file) || file.path.contains(&module_folder)
+            }
         };
         let mut owners = self.files.iter().filter(is_owner).peekable();
         let is_ours =
