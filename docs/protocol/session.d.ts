@@ -445,6 +445,8 @@ export interface ToolInputResponse extends Reply<'tool_input'> {
   data: {
     toolId: string;
     toolName: string;
+    /** What the call does, as the card of the `tool_use` will say it; only in the first piece. */
+    deed?: string;
     /** To be appended: a piece of the JSON of the input. */
     text: string;
   };

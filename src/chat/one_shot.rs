@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use callgate_chat::{INTERRUPTED, MissingConversation, WantedConversation};
+use callgate_chat::{INTERRUPTED, MissingConversation, PrintedNotices, WantedConversation};
 use callgate_client::{Client, ClientError, RequestEvent, SentRequest};
 use callgate_link::socket::{self, SocketState};
 use callgate_mask::text::{one_line, visible_text};
@@ -48,6 +48,8 @@ impl OneShot {
         let Self { client, wanted, message, attachments, is_json, desk_socket } = self;
         let mut interrupt = signal(SignalKind::interrupt())?;
         let mut terminate = signal(SignalKind::terminate())?;
+        // Before the message is sent, so that it is not answered in a conversation that nobody
+        // meant.
         if !has_wanted_conversation(&wanted, &client).await {
             client.close().await;
             return Ok(FAILED);
@@ -122,7 +124,7 @@ enum ShotOutput {
     /// Each event as a line of JSON.
     Json,
     /// The text, line by line; the last line is not finished.
-    Text { line: String },
+    Text { line: String, printed: PrintedNotices },
 }
 
 impl PrintedAnswer {
@@ -166,11 +168,12 @@ impl PrintedAnswer {
     /// Says whom a call waits for, or denies one that no desk can be asked about.
     fn handle_request(&mut self, asked: &PermissionRequest) {
         let (question, title) = (asked.question.clone(), visible_text(&asked.title).into_owned());
+        // Asked anew for each question, because a desk may start or end meanwhile.
         let has_desk = matches!(socket::probe_path(&self.desk_socket), Ok(SocketState::Live));
         if has_desk {
             let until = asked.deadline.and_then(time_of_day);
             let until = until.map(|time| format!(" until {time}")).unwrap_or_default();
-            write_error_line(&format!("waits{until} for an answer at the desk: {title}"));
+            write_error_line(&format!("waiting{until} for an answer at the desk: {title}"));
         }
         self.told.asked.insert(question.clone(), (title, asked.tool_id.clone()));
         if has_desk {
@@ -188,7 +191,7 @@ impl PrintedAnswer {
     fn asked_something(&self, asked: &AgentQuestion) {
         let text = one_line(&asked.text);
         if matches!(socket::probe_path(&self.desk_socket), Ok(SocketState::Live)) {
-            return write_error_line(&format!("waits for an answer at the desk: {text}"));
+            return write_error_line(&format!("waiting for an answer at the desk: {text}"));
         }
         write_error_line(&format!("not answered, because nobody is there: {text}"));
         let (client, question) = (self.client.clone(), asked.question.clone());
@@ -206,6 +209,7 @@ impl PrintedAnswer {
         let is_denied = self.told.is_any() || denied > 0;
         match end.as_ref().map(|end| end.stop_reason.as_str()) {
             Some("cancelled") if self.is_cancelled => INTERRUPTED,
+            // A turn that nobody here has cancelled was ended by a denial, so it counts as one.
             Some("cancelled" | "refusal") => DENIED,
             Some("max_tokens" | "max_turn_requests") => INCOMPLETE,
             _ if is_denied => DENIED,
@@ -250,7 +254,7 @@ fn time_of_day(milliseconds: u64) -> Option<String> {
 
 impl ShotOutput {
     fn text() -> Self {
-        Self::Text { line: String::new() }
+        Self::Text { line: String::new(), printed: PrintedNotices::default() }
     }
 
     fn print(&mut self, reply: &Arc<SessionReply>) -> io::Result<()> {
@@ -260,18 +264,21 @@ impl ShotOutput {
                 reply.write(&mut line);
                 write_to_stdout(&line)
             }
-            Self::Text { line } => {
+            Self::Text { line, printed } => {
+                let is_repeated = printed.is_repeated(&reply.event);
                 match &reply.event {
                     SessionEvent::Token(token) => line.push_str(token),
                     // What follows a tool is not the same sentence.
                     SessionEvent::ToolUse(_) if !line.is_empty() && !line.ends_with('\n') => {
                         line.push('\n');
                     }
-                    SessionEvent::Notice(notice) if io::stderr().is_terminal() => {
+                    SessionEvent::Notice(notice) if !is_repeated && io::stderr().is_terminal() => {
                         write_error_line(&visible_text(&notice.text));
                     }
                     _ => {}
                 }
+                // Only whole lines are printed, because what could mislead on a terminal may be cut
+                // between two tokens, and is made visible only as a whole.
                 let Some(end) = line.rfind('\n') else { return Ok(()) };
                 let rest = line.split_off(end + 1);
                 let lines = std::mem::replace(line, rest);
@@ -281,7 +288,7 @@ impl ShotOutput {
     }
 
     fn print_last_line(&mut self) -> io::Result<()> {
-        let Self::Text { line } = self else { return Ok(()) };
+        let Self::Text { line, .. } = self else { return Ok(()) };
         let line = std::mem::take(line);
         if line.is_empty() {
             Ok(())

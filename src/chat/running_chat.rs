@@ -55,7 +55,7 @@ impl RunningChat {
         };
         let mut core = ChatCore::new(page, folders, InputHistory::new(entries), wanted);
         if let Some(problem) = problem {
-            core.show_note(&format!("What you typed before cannot be read: {problem}"));
+            core.show_note(&format!("What you typed in earlier chats cannot be read: {problem}"));
         }
         let (cancels, start) = (HashMap::new(), Instant::now());
         Self { core, client, is_kept, history, events, cancels, start }
@@ -142,7 +142,8 @@ impl RunningChat {
         let Some(Err(error)) = self.history.as_ref().map(|history| history.append(text)) else {
             return;
         };
-        self.core.show_note(&format!("What you type cannot be kept for the next time: {error}"));
+        self.core.show_note(&format!("What you type cannot be kept for later chats: {error}"));
+        // It is given up, because otherwise each entry would get the same note.
         self.history = None;
     }
 

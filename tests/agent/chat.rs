@@ -58,7 +58,7 @@ fn what_an_answer_changed_is_shown_and_put_back() {
     let mut chat = Chat::start(&setup, 80);
     chat.say("replace old with new in a.txt");
     chat.see("+new");
-    chat.press_until("a", "Changed 1 file: /diff shows it, /undo puts it back.");
+    chat.press_until("a", "Changed 1 file: /diff shows the changes, /undo puts the files back.");
     assert_eq!(fs::read_to_string(setup.work().join("a.txt")).unwrap(), "new\n");
     chat.say("/diff");
     chat.see("Update a.txt");

@@ -61,7 +61,7 @@ fn a_question_has_typed_fields_and_an_answer_that_does_not_fit_leaves_it_open() 
     assert_eq!(wrong["data"]["kind"], "answer");
     assert_eq!(wrong["error"], "the answer does not fit: Which colour?: this is not a text");
     let wrong = answer(&mut agent, &data["question"], "answered", None);
-    assert_eq!(wrong["error"], "the answer does not fit: Which colour?: an answer is needed");
+    assert_eq!(wrong["error"], "the answer does not fit: Which colour?: an answer is required");
     let right = answer(&mut agent, &data["question"], "answered", Some(json!({"1": "Blue"})));
     assert_eq!(right["type"], "done", "{right}");
     let resolved = agent.until("1", "question_resolved");

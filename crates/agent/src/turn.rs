@@ -15,6 +15,7 @@ mod tests;
 
 use std::time::Duration;
 
+use callgate_mask::call_card::call_deed;
 use callgate_wire::session::{SessionEvent, ToolInput, ToolUse};
 use serde_json::value::RawValue;
 
@@ -27,6 +28,7 @@ use partial_answer::{PartialAnswer, piece_size};
 use round_calls::RoundCalls;
 pub use stop::StopReason;
 
+/// The most bytes of one answer, which is held in memory until it is whole.
 const LONGEST_ANSWER: usize = 32 * 1024 * 1024;
 /// The answer that is stored for a message that was stopped before any answer.
 const STOPPED: &str = "[The user stopped this answer.]";
@@ -132,11 +134,12 @@ impl Turn {
             }
             AnswerPiece::ToolInput { id, name, text } => {
                 let (tool_id, tool_name) = (self.calls.next_id(&id), name);
-                let piece = ToolInput { tool_id, tool_name, text };
+                let deed = self.answer.begins_input(&tool_id).then(|| call_deed(&tool_name));
+                let piece = ToolInput { tool_id, tool_name, deed, text };
                 todo.push(TurnAction::Tell(SessionEvent::ToolInput(piece)));
             }
             AnswerPiece::ToolRejected { tool, reason } => todo.push(left_out(&tool, &reason)),
-            // Whoever asks the model counts what it takes, keeps its state, and steers it.
+            // The caller counts the usage, keeps the state of the engine, and steers it.
             AnswerPiece::Usage(_)
             | AnswerPiece::Cost(_)
             | AnswerPiece::LatestResponse(_)
@@ -179,12 +182,15 @@ impl Turn {
             self.answer = PartialAnswer::default();
             return todo.push(TurnAction::Shorten(self.failure(error)));
         }
+        // Before the round is kept: after that it is not known whether the engine ran its calls
+        // itself.
         let again = self.wait_before_retry(&error);
         self.keep_cut(todo);
         let Some(wait) = again else { return self.end(Err(self.failure(error)), todo) };
         let cause = error.text.trim_end_matches('.');
         let text = format!("{cause} (trying again in {})", in_words(wait));
         todo.push(TurnAction::Tell(SessionEvent::notice("retry", text)));
+        // Not by `ask_model`: another attempt is no further round.
         todo.push(TurnAction::Ask(wait));
     }
 
@@ -197,6 +203,7 @@ impl Turn {
     }
 
     pub fn handle_call_end(&mut self, index: usize, ran: FinishedCall, todo: &mut Vec<TurnAction>) {
+        // A call that was stopped has its result already.
         if self.over || !self.calls.is_running(index) {
             return;
         }
@@ -283,6 +290,7 @@ impl Turn {
             _ if self.rounds >= self.bounds.most_rounds => {
                 Some((StopReason::MaxTurnRequests, "the turn has had all of its rounds"))
             }
+            // Calls run whatever else the reason is: some servers say `stop` beside them.
             _ => None,
         };
         match refused {

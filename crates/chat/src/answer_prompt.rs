@@ -126,7 +126,7 @@ impl AnswerPrompt {
         match field.read_words(line) {
             Err(why) => return AnswerKey::Refused(format!("{}: {why}.", field.title)),
             Ok(None) if field.required => {
-                return AnswerKey::Refused(format!("{}: an answer is needed.", field.title));
+                return AnswerKey::Refused(format!("{}: an answer is required.", field.title));
             }
             Ok(None) => {}
             Ok(Some(value)) => {
@@ -215,8 +215,8 @@ impl AnswerPrompt {
             other => other.to_string(),
         });
         let empty = match default {
-            Some(default) => format!(", nothing for {default}"),
-            None if !field.required => ", nothing to leave it out".to_owned(),
+            Some(default) => format!(", Enter for {default}"),
+            None if !field.required => ", Enter to leave it out".to_owned(),
             None => String::new(),
         };
         format!("{how}{empty}, or {DECLINE}")
@@ -271,7 +271,7 @@ mod tests {
             ? The MCP server shop asks:
               Your order
               2/2 How many
-              a whole number, nothing for 1, or decline"]]
+              a whole number, Enter for 1, or decline"]]
         .assert_eq(&drawn(&prompt));
     }
 
@@ -293,10 +293,10 @@ mod tests {
     fn what_does_not_fit_is_told_and_asked_again() {
         let mut prompt = prompt();
         let refused = prompt.handle_line("medium");
-        assert_eq!(refused, AnswerKey::Refused("Size: this is none of the choices.".to_owned()));
+        assert_eq!(refused, AnswerKey::Refused("Size: this is not one of the choices.".to_owned()));
         assert_eq!(
             prompt.handle_line(""),
-            AnswerKey::Refused("Size: an answer is needed.".to_owned())
+            AnswerKey::Refused("Size: an answer is required.".to_owned())
         );
         assert_eq!(sent(&prompt.handle_line("decline")).0, AnswerOutcome::Declined);
     }

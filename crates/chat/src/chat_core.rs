@@ -178,8 +178,8 @@ impl ChatCore {
     ) -> Self {
         Self {
             page,
+            transcript: Transcript::in_folder(&folders.working),
             folders,
-            transcript: Transcript::default(),
             editor: LineEditor::default(),
             set_aside: LineEditor::default(),
             history,
@@ -301,7 +301,7 @@ impl ChatCore {
             "cancelled" => "cancelled",
             "max_tokens" => "the answer reached its maximum length",
             "max_turn_requests" => "the answer reached the limit of rounds (agent.max_rounds)",
-            "refusal" => "the model refuses to answer",
+            "refusal" => "the model refused to answer",
             other => &format!("the answer ended: {other}"),
         };
         self.transcript.draw_note(note, &self.page);
@@ -333,13 +333,11 @@ impl ChatCore {
                 self.transcript.draw_error(&text, &self.page);
             }
             RuntimeState::Restarting { .. } => {
-                self.show_note("It is being started again; the conversation goes on.");
+                self.show_note("It is being restarted; the conversation goes on.");
             }
             RuntimeState::GivenUp => {
                 self.runtime = "gone";
-                self.show_note(
-                    "It died too often and is not started again: /restart tries once more.",
-                );
+                self.show_note("It died too often and is not restarted: /restart tries once more.");
             }
             RuntimeState::Ended => self.runtime = "ended",
         }

@@ -47,6 +47,7 @@ impl InlineScreen {
             out.push_str("\u{1b}[J");
             let rest: Vec<&str> = new().skip(same).map(String::as_str).collect();
             out.push_str(&rest.join("\r\n"));
+            // Where only old rows were erased, nothing was written that moved the cursor.
             at = if same < total { total - 1 } else { same };
         }
         let is_moved = !out.is_empty() || (target, cursor.1) != (at, self.cursor.1);
@@ -68,6 +69,7 @@ impl InlineScreen {
         let height =
             |row: &String| column_width(&without_styles(row)).div_ceil(width.max(1)).max(1);
         let above: usize = self.rows.iter().take(self.cursor.0).map(height).sum();
+        // The cursor's own row may have been wrapped, too.
         let within = self.cursor.1 / width.max(1);
         self.rows.clear();
         self.cursor = (0, 0);

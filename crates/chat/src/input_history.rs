@@ -41,6 +41,7 @@ impl InputHistory {
         let words = words.to_lowercase();
         let older = &self.entries[..before.unwrap_or(self.entries.len())];
         let has = |entry: &String| entry.to_lowercase().contains(&words);
+        // Every entry contains the empty text, which nobody has searched for.
         older.iter().rposition(has).filter(|_| !words.is_empty())
     }
 

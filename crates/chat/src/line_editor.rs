@@ -3,7 +3,7 @@
 use callgate_mask::text::{boundary_before, one_line};
 
 use crate::key_decoder::KeyStroke;
-use crate::styled_text::{ChatPage, column_width};
+use crate::styled_text::{ChatPage, TAB, char_width, column_width};
 
 /// The longest text that can be typed or pasted, in bytes.
 const LONGEST_INPUT: usize = 1024 * 1024;
@@ -91,6 +91,8 @@ impl LineEditor {
 
     /// Returns the rows of the text after `prompt`, and the row and column of the cursor.
     pub(crate) fn rows(&self, page: &ChatPage, prompt: &str) -> (Vec<String>, (usize, usize)) {
+        // In the narrowest windows the text is worth more than what stands before it.
+        let prompt = if column_width(prompt) + 2 > page.width { "" } else { prompt };
         let indent = " ".repeat(column_width(prompt));
         let room = page.width.saturating_sub(indent.len()).max(2);
         let (mut rows, mut place) = (Vec::new(), (0, 0));
@@ -170,14 +172,29 @@ impl LineEditor {
 
     /// Returns the position in the line from `start` to `end` that has the cursor's column.
     fn same_column(&self, line: usize, start: usize, end: usize) -> usize {
-        let column = self.text[line..self.cursor].chars().count();
-        let at = self.text[start..end].char_indices().nth(column).map_or(end, |(at, _)| start + at);
+        let column: usize =
+            char_widths(&self.text[line..self.cursor]).map(|(_, width)| width).sum();
+        let mut used = 0;
+        let beyond = char_widths(&self.text[start..end]).find(|(_, width)| {
+            used += width;
+            used > column
+        });
+        let at = beyond.map_or(end, |(at, _)| start + at);
         boundary_before(&self.text, at).max(start)
     }
 }
 
+/// Returns where each character of a line is, and how many columns it takes.
+fn char_widths(line: &str) -> impl Iterator<Item = (usize, usize)> {
+    let next = line.chars().skip(1).map(Some).chain([None]);
+    line.char_indices().zip(next).map(|((at, c), next)| match c {
+        '\t' => (at, TAB.len()),
+        c => (at, char_width(c, next)),
+    })
+}
+
 fn shown_line(line: &str) -> String {
-    one_line(&line.replace('\t', "    ")).into_owned()
+    one_line(&line.replace('\t', TAB)).into_owned()
 }
 
 fn shown_length(line: &str) -> usize {
@@ -191,8 +208,8 @@ fn wrap_at_columns(
     cursor: Option<usize>,
 ) -> (Vec<String>, Option<(usize, usize)>) {
     let (mut rows, mut used, mut place) = (vec![String::new()], 0, None);
-    for (number, c) in line.chars().enumerate() {
-        let width = column_width(c.encode_utf8(&mut [0; 4]));
+    for (number, (at, width)) in char_widths(line).enumerate() {
+        let c = line[at..].chars().next();
         if used + width > room {
             rows.push(String::new());
             used = 0;
@@ -201,7 +218,7 @@ fn wrap_at_columns(
             place = Some((rows.len() - 1, used));
         }
         if let Some(row) = rows.last_mut() {
-            row.push(c);
+            row.extend(c);
         }
         used += width;
     }

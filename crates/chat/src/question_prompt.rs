@@ -8,7 +8,7 @@ use std::time::Duration;
 use callgate_approval::card::HIDDEN_COULD_RUN;
 use callgate_mask::text::one_line;
 use callgate_wire::approval::{Action, Press};
-use callgate_wire::desk::CardContent;
+use callgate_wire::desk::{CardContent, InboxRow};
 use callgate_wire::session::PermissionRequest;
 use serde_json::{Map, Value};
 
@@ -25,8 +25,10 @@ const LONGEST_DIFF: usize = 64 * 1024;
 pub(crate) struct QuestionPrompt {
     pub(crate) request: PermissionRequest,
     pub(crate) guard: TypingGuard,
-    /// Whether all of it was shown.
+    /// Whether all of it was printed above the rows that change.
     is_whole: bool,
+    /// Whether the last frame had too little room for all of it.
+    is_cut: bool,
     /// Whether it was answered, and the answer is on its way.
     pub(crate) is_answered: bool,
 }
@@ -49,16 +51,12 @@ pub(crate) enum QuestionKey {
 
 impl QuestionPrompt {
     pub(crate) fn new(request: PermissionRequest) -> Self {
-        Self { request, guard: TypingGuard::default(), is_whole: false, is_answered: false }
+        let guard = TypingGuard::default();
+        Self { request, guard, is_whole: false, is_cut: true, is_answered: false }
     }
 
-    /// Returns what a key means. `page` says how much of the question is on the screen.
-    pub(crate) fn handle_key(
-        &mut self,
-        now: Duration,
-        key: KeyStroke,
-        page: &ChatPage,
-    ) -> QuestionKey {
+    /// Returns what a key means.
+    pub(crate) fn handle_key(&mut self, now: Duration, key: KeyStroke) -> QuestionKey {
         if self.is_answered || self.guard.is_early(now) {
             return QuestionKey::Nothing;
         }
@@ -69,12 +67,13 @@ impl QuestionPrompt {
             'a' | 'w' | 'e' if self.lacks_input() => QuestionKey::Refused(
                 "It is too long to be shown here: allow it at the desk, or deny it.",
             ),
-            'a' | 'w' | 'e' if !self.is_whole && self.is_cut(page) => {
+            // As it was drawn: a hint or other questions may have left less room than there is now.
+            'a' | 'w' | 'e' if !self.is_whole && self.is_cut => {
                 QuestionKey::Refused("Not all of it is shown: press f first.")
             }
             'a' => QuestionKey::Answer(Press::Button(Action::Allow)),
             'w' if can_allow_always => QuestionKey::Answer(Press::Button(Action::Always(0))),
-            'w' => QuestionKey::Refused("\"Always\" is not on offer for this call."),
+            'w' => QuestionKey::Refused("\"Always\" is not available for this call."),
             'd' => QuestionKey::Answer(Press::Button(Action::Deny)),
             'r' => QuestionKey::Words,
             'e' => QuestionKey::Edit,
@@ -87,11 +86,12 @@ impl QuestionPrompt {
     }
 
     /// Draws the question in at most `most` rows.
-    pub(crate) fn rows(&self, page: &ChatPage, most: usize, waiting: usize) -> Vec<String> {
+    pub(crate) fn rows(&mut self, page: &ChatPage, most: usize, waiting: usize) -> Vec<String> {
         let mut rows = self.head(page);
         let keys = self.keys(page, waiting);
-        let room = most.saturating_sub(rows.len() + keys.len()).max(1);
         let body = self.content(page);
+        self.is_cut = rows.len() + body.len() + keys.len() > most;
+        let room = most.saturating_sub(rows.len() + keys.len()).max(1);
         if body.len() > room {
             rows.extend(body.into_iter().take(room - 1));
             rows.push(StyledText::new("  … f shows all of it", TextStyle::YELLOW).row(page));
@@ -117,13 +117,12 @@ impl QuestionPrompt {
         rows
     }
 
-    fn is_cut(&self, page: &ChatPage) -> bool {
-        self.head(page).len() + self.content(page).len() + self.keys(page, 0).len()
-            > most_rows(page)
-    }
-
     fn head(&self, page: &ChatPage) -> Vec<String> {
-        let title = StyledText::new(&self.request.title, TextStyle::BOLD);
+        let row = self.request.card.as_ref().map(|card| &card.row);
+        // A name alone says little about what the tool does.
+        let is_name = |row: &&InboxRow| row.summary == row.tool;
+        let title = row.filter(is_name).map_or(&self.request.title, |row| &row.deed);
+        let title = StyledText::new(title, TextStyle::BOLD);
         let sign = StyledText::new("? ", TextStyle::YELLOW | TextStyle::BOLD);
         let blank = StyledText::new("  ", TextStyle::PLAIN);
         let mut rows = title.hanging_rows(page, WrapAt::Words, &sign, &blank);
@@ -131,7 +130,7 @@ impl QuestionPrompt {
             let reason = StyledText::new(reason, TextStyle::DIM);
             rows.extend(reason.hanging_rows(page, WrapAt::Words, &blank, &blank));
         }
-        if let Some(demand) = self.request.card.as_ref().and_then(|card| card.row.demand_text()) {
+        if let Some(demand) = row.and_then(InboxRow::demand_text) {
             let demand = StyledText::new(&format!("{demand}: at the desk"), TextStyle::BOLD);
             rows.extend(demand.hanging_rows(page, WrapAt::Words, &blank, &blank));
         }
@@ -213,7 +212,8 @@ impl QuestionPrompt {
     }
 }
 
-/// Returns how many rows a question may have on this page: the status line is below it.
+/// Returns how many rows a question may have on this page. A blank row is above it, the status line
+/// below it, and one row stays free, because what has scrolled away could not be drawn over.
 pub(crate) fn most_rows(page: &ChatPage) -> usize {
     page.height.saturating_sub(3)
 }

@@ -48,18 +48,18 @@ const KEYS: &str = "\
 Enter sends, Alt-Enter or Ctrl-J or a backslash before Enter begins a new line.
 Up and Down walk through what you typed before, Ctrl-R searches it.
 A slash opens the menu of commands. Tab completes @files and commands.
-@FILE attaches a file. Ctrl-O shows results of tools in full.
+@FILE attaches a file. Ctrl-O shows the results of tools in full.
 Esc or Ctrl-C interrupts the answer, Ctrl-C twice quits, Ctrl-Z stops the chat.";
 
 impl SlashCommand {
     pub(crate) fn entry(self) -> SlashEntry {
         let (arguments, about, needs) = match self {
             Self::Help => ("", "shows this list", None),
-            Self::New => ("[TITLE]", "begins a conversation", KEEPS),
-            Self::List => ("[WORDS]", "lists conversations, or finds some", KEEPS),
-            Self::Open => ("NUMBER", "opens one of the list", KEEPS),
+            Self::New => ("[TITLE]", "begins a new conversation", KEEPS),
+            Self::List => ("[WORDS]", "lists conversations, or those with WORDS", KEEPS),
+            Self::Open => ("NUMBER", "opens one from the list", KEEPS),
             Self::Rename => ("TITLE", "renames this conversation", KEEPS),
-            Self::Delete => ("[NUMBER]", "deletes this one, or one of the list", KEEPS),
+            Self::Delete => ("[NUMBER]", "deletes this one, or one from the list", KEEPS),
             Self::Clear => ("", "empties this conversation", None),
             Self::Regenerate => ("", "asks for another answer", Some(capability::EDIT)),
             Self::Edit => ("", "changes your last message", Some(capability::EDIT)),
@@ -69,27 +69,27 @@ impl SlashCommand {
                 ("[NAME]", "ask, plan or auto: who decides about tools", Some(capability::MODES))
             }
             Self::Fork => {
-                ("[COUNT]", "copies it, without the last exchanges", Some(capability::FORK))
+                ("[COUNT]", "copies it without the last exchanges", Some(capability::FORK))
             }
-            Self::Rewind => ("[COUNT]", "takes the last exchanges away", Some(capability::REWIND)),
+            Self::Rewind => ("[COUNT]", "removes the last exchanges", Some(capability::REWIND)),
             Self::Diff => {
                 ("", "shows what the last answer changed in files", Some(capability::TURN_DIFF))
             }
             Self::Undo => (
                 "[rest]",
-                "puts those files back, or those that can be",
+                "puts those files back, or those that it can",
                 Some(capability::TURN_DIFF),
             ),
             Self::Compact => {
-                ("", "replaces it by a summary, for the model", Some(capability::COMPACT))
+                ("", "replaces it with a summary for the model", Some(capability::COMPACT))
             }
             Self::Without => (
                 "",
                 "goes on without a message that the provider refuses",
                 Some(capability::LEAVE_OUT),
             ),
-            Self::Cost => ("", "says what was used so far", None),
-            Self::Restart => ("", "starts the runtime again", None),
+            Self::Cost => ("", "shows what was used so far", None),
+            Self::Restart => ("", "restarts the runtime", None),
             Self::Quit => ("", "ends the chat (also Ctrl-D)", None),
         };
         SlashEntry { arguments, about, needs }

@@ -67,7 +67,7 @@ impl ChatStatus {
             (true, false) => format!("${:.4}", self.cost),
             (true, true) => format!("${:.4}, and some answers whose price is not known", self.cost),
             (false, true) => "the price is not known".to_owned(),
-            (false, false) => "nothing was paid".to_owned(),
+            (false, false) => "nothing so far".to_owned(),
         };
         format!("This chat: {tokens}.\nCost: {cost}.")
     }

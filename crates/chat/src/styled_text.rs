@@ -10,7 +10,7 @@ use callgate_mask::text;
 use unicode_width::UnicodeWidthChar;
 
 /// The replacement for a tab.
-const TAB: &str = "    ";
+pub(crate) const TAB: &str = "    ";
 /// The narrowest page for which lines are wrapped. A narrower terminal wraps them itself.
 const NARROWEST: usize = 8;
 
@@ -245,21 +245,25 @@ impl StyledText {
 /// Returns how many columns a text takes. For an emoji of several characters the widths of all of
 /// them are added, because terminals differ, and a row must never be wider than computed.
 pub(crate) fn column_width(text: &str) -> usize {
-    text.chars().map(width_of).sum()
+    let next = text.chars().skip(1).map(Some).chain([None]);
+    text.chars().zip(next).map(|(c, next)| char_width(c, next)).sum()
 }
 
-fn width_of(c: char) -> usize {
-    c.width().unwrap_or(0)
+/// Returns how many columns a character takes that is followed by `next`.
+pub(crate) fn char_width(c: char, next: Option<char>) -> usize {
+    let width = c.width().unwrap_or(0);
+    // The selector makes a picture of the character, for which many terminals take two columns.
+    if next == Some('\u{fe0f}') { width.max(2) } else { width }
 }
 
 /// Returns the end of the cells from `start` that fit into `room` columns.
 fn fitting_end(cells: &[(char, TextStyle)], start: usize, room: usize) -> usize {
     let mut used = 0;
-    let beyond = cells[start..].iter().position(|(c, _)| {
-        used += width_of(*c);
+    let beyond = (start..cells.len()).find(|at| {
+        used += char_width(cells[*at].0, cells.get(at + 1).map(|(next, _)| *next));
         used > room
     });
-    beyond.map_or(cells.len(), |count| start + count)
+    beyond.unwrap_or(cells.len())
 }
 
 /// Returns where the row that begins at `start` ends, and where the next one begins.

@@ -4,6 +4,7 @@ use callgate_mask::text::counted_noun;
 use serde_json::Value;
 
 use crate::markdown::code_line;
+use crate::result_text::{full_text, plain_text, text_of};
 use crate::styled_text::{ChatPage, StyledText, TextStyle, WrapAt};
 
 /// The most rows of a result, and of a change, that is drawn briefly.
@@ -44,21 +45,11 @@ pub(crate) fn result_rows(
 }
 
 fn full_rows(value: &Value, is_error: bool, page: &ChatPage) -> Vec<String> {
-    let mut texts: Vec<&str> = ["error", "stdout", "stderr", "content", "text"]
-        .iter()
-        .filter_map(|key| text_of(value, key))
-        .chain(value.as_str())
-        .collect();
-    let is_empty = value.is_null() || value.get("exitCode").is_some();
-    let json = if is_empty { String::new() } else { format!("{value:#}") };
-    if texts.is_empty() {
-        texts.push(&json);
-    }
     let (style, at) =
         if is_error { (TextStyle::RED, WrapAt::Words) } else { (TextStyle::DIM, WrapAt::Columns) };
     let indent = StyledText::new("  ", TextStyle::PLAIN);
-    let lines = texts.iter().flat_map(|text| text.trim_end().lines());
-    let drawn = lines.flat_map(|line| {
+    let text = full_text(value);
+    let drawn = text.lines().flat_map(|line| {
         let line = StyledText::new(last_part(line), style);
         line.hanging_rows(page, at, &indent, &indent)
     });
@@ -96,8 +87,9 @@ fn result_lines(value: &Value, is_error: bool) -> Vec<StyledText> {
     if let Some(error) = text_of(value, "error") {
         lines.extend(cut_lines(error, TextStyle::RED, Keep::Beginning));
     }
-    // Of an output the end is shown, where a failure stands.
-    for stream in ["stdout", "stderr"] {
+    // Of an output the end is shown, where a failure stands. A background command has one for both
+    // streams.
+    for stream in ["stdout", "stderr", "output"] {
         if let Some(text) = text_of(value, stream) {
             lines.extend(cut_lines(text, TextStyle::DIM, Keep::End));
         }
@@ -120,12 +112,8 @@ fn result_lines(value: &Value, is_error: bool) -> Vec<StyledText> {
         _ => {}
     }
     if lines.is_empty() {
-        let text = text_of(value, "text").or(value.as_str());
-        let is_empty = value.is_null() || value.get("exitCode").is_some();
-        let json = || if is_empty { String::new() } else { value.to_string() };
-        let text = text.map_or_else(json, str::to_owned);
         let style = if is_error { TextStyle::RED } else { TextStyle::DIM };
-        lines.extend(cut_lines(&text, style, Keep::Beginning));
+        lines.extend(cut_lines(&plain_text(value), style, Keep::Beginning));
     }
     lines
 }
@@ -158,9 +146,4 @@ fn last_part(line: &str) -> &str {
 
 pub(crate) fn detail_line(line: &str) -> StyledText {
     StyledText::new("  ", TextStyle::PLAIN).and_text(last_part(line), TextStyle::DIM)
-}
-
-/// Returns the text of a member, if it has one.
-pub(crate) fn text_of<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
-    value.get(key)?.as_str().filter(|text| !text.is_empty())
 }

@@ -4,6 +4,7 @@
 //! frame.
 
 use std::collections::VecDeque;
+use std::path::Path;
 
 use callgate_wire::session::{
     Notice, PastUserMessage, PermissionRequest, PermissionResolved, QuestionResolved, SessionEvent,
@@ -11,6 +12,7 @@ use callgate_wire::session::{
 };
 
 use crate::markdown::MarkdownStream;
+use crate::printed_notices::{PrintedNotices, RETRY, WORKING};
 use crate::styled_text::{ChatPage, StyledText, TextStyle, WrapAt};
 use crate::tool_card::ToolCard;
 use crate::tool_result::ResultExtent;
@@ -20,12 +22,12 @@ const THINKING_ROWS: usize = 3;
 /// How much of the thinking is kept to be shown, in bytes.
 const KEPT_THINKING: usize = 2048;
 
+/// The prefix of what is not part of the conversation.
+const NOTE_MARK: &str = "· ";
+
 /// How many results are kept to be shown in full, and the largest one, in bytes.
 const MOST_FINISHED: usize = 16;
 const LARGEST_FINISHED: usize = 1024 * 1024;
-
-/// The kind of the notice that an interrupted answer is requested again.
-const RETRY: &str = "retry";
 
 /// A conversation as it is drawn.
 #[derive(Debug, Default)]
@@ -36,6 +38,12 @@ pub(crate) struct Transcript {
     has_text: bool,
     thinking: Option<ThinkingText>,
     cards: Vec<ToolCard>,
+    /// The last notice that the answer is requested again, which the next one replaces.
+    retry: Option<String>,
+    /// The notices that were printed, where all rows are final.
+    printed: Option<PrintedNotices>,
+    /// The folder from which paths are shown.
+    folder: String,
     /// The last calls with their results, to be shown in full: the newest first.
     finished: VecDeque<(ToolCard, ToolResult)>,
     /// How many of them were looked at.
@@ -52,12 +60,29 @@ struct ThinkingText {
 }
 
 impl Transcript {
+    /// Creates an empty transcript that shows paths from this folder on.
+    pub(crate) fn in_folder(folder: &Path) -> Self {
+        Self { folder: folder.to_string_lossy().into_owned(), ..Self::default() }
+    }
+
+    /// Makes all rows final, for a terminal that cannot be drawn on.
+    pub(crate) fn print_lines(&mut self) {
+        self.printed = Some(PrintedNotices::default());
+    }
+
     /// Returns the rows that have become final.
     pub(crate) fn take_rows(&mut self) -> Vec<String> {
         std::mem::take(&mut self.rows)
     }
 
     pub(crate) fn draw_event(&mut self, event: &SessionEvent, page: &ChatPage) {
+        if self.printed.as_mut().is_some_and(|printed| printed.is_repeated(event)) {
+            return;
+        }
+        let is_waiting = |notice: &Notice| matches!(&*notice.kind, RETRY | WORKING);
+        if !matches!(event, SessionEvent::Notice(notice) if is_waiting(notice)) {
+            self.end_retry(page);
+        }
         match event {
             SessionEvent::UserMessage(said) => self.past_message(said, page),
             SessionEvent::Token(token) => self.draw_token(token, page),
@@ -86,7 +111,10 @@ impl Transcript {
         self.end_answer(page);
         self.needs_gap = true;
         let mark = StyledText::new("› ", TextStyle::CYAN | TextStyle::BOLD);
-        self.add_lines(text.trim_end(), TextStyle::BOLD, mark, page);
+        let rows = marked_rows(text.trim_end(), TextStyle::BOLD, mark, page);
+        if !rows.is_empty() {
+            self.add_rows(rows);
+        }
         for file in files {
             self.add_rows(vec![StyledText::new(&format!("  + {file}"), TextStyle::DIM).row(page)]);
         }
@@ -111,6 +139,7 @@ impl Transcript {
 
     /// Ends the answer: whatever is open is final.
     pub(crate) fn end_answer(&mut self, page: &ChatPage) {
+        self.end_retry(page);
         self.end_text(page);
         self.end_thinking(page);
         for card in std::mem::take(&mut self.cards) {
@@ -128,6 +157,9 @@ impl Transcript {
             rows.extend(thinking.rows(page));
         }
         rows.extend(self.cards.iter().flat_map(|card| card.live_rows(page)));
+        if let Some(retry) = &self.retry {
+            rows.extend(note_rows(retry, page));
+        }
         if self.needs_gap && !rows.is_empty() {
             rows.insert(0, String::new());
         }
@@ -174,16 +206,17 @@ impl Transcript {
         }
         self.end_text(page);
         self.end_thinking(page);
-        self.cards.push(ToolCard::from_draft(piece));
+        self.cards.push(ToolCard::from_draft(piece, &self.folder));
     }
 
     fn tool_use(&mut self, call: &ToolUse, page: &ChatPage) {
         self.end_text(page);
         self.end_thinking(page);
+        let announced = ToolCard::new(call, &self.folder);
         let drafted = self.cards.iter_mut().find(|card| card.id == call.tool_id);
         match drafted {
-            Some(card) => *card = ToolCard::new(call),
-            None => self.cards.push(ToolCard::new(call)),
+            Some(card) => *card = announced,
+            None => self.cards.push(announced),
         }
     }
 
@@ -195,6 +228,7 @@ impl Transcript {
         self.add_rows(card.final_rows(result, ResultExtent::Brief, page));
         // The results of calls that run at the same time stay together.
         self.needs_gap = self.cards.is_empty();
+        // The newest result is the first that is shown in full.
         self.looked_at = 0;
         if result.result.get().len() <= LARGEST_FINISHED {
             self.finished.push_front((card, result.clone()));
@@ -252,13 +286,30 @@ impl Transcript {
     }
 
     fn draw_notice(&mut self, notice: &Notice, page: &ChatPage) {
-        if notice.kind == RETRY {
-            // What the model was writing is written anew.
-            self.cards.retain(|card| !card.is_drafted());
+        match notice.kind.as_str() {
+            RETRY => self.draw_retry(&notice.text, page),
+            // The status line says that it works.
+            WORKING => {}
+            _ => self.draw_note(&notice.text, page),
         }
-        // The status line says that it works.
-        if notice.kind != "working" {
-            self.draw_note(&notice.text, page);
+    }
+
+    /// Shows that the answer is requested again. An outage may bring a hundred of these notices, so
+    /// each takes the place of the one before it.
+    fn draw_retry(&mut self, text: &str, page: &ChatPage) {
+        // What the model was writing is written anew.
+        self.cards.retain(|card| !card.is_drafted());
+        if self.printed.is_some() {
+            return self.draw_note(text, page);
+        }
+        self.end_text(page);
+        self.end_thinking(page);
+        self.retry = Some(text.to_owned());
+    }
+
+    fn end_retry(&mut self, page: &ChatPage) {
+        if let Some(text) = self.retry.take() {
+            self.draw_note(&text, page);
         }
     }
 
@@ -271,22 +322,32 @@ impl Transcript {
     }
 
     fn styled_note(&mut self, text: &str, style: TextStyle, page: &ChatPage) {
+        self.end_retry(page);
         self.end_text(page);
         self.end_thinking(page);
-        self.add_lines(text, style, StyledText::new("· ", style), page);
+        let rows = marked_rows(text, style, StyledText::new(NOTE_MARK, style), page);
+        if !rows.is_empty() {
+            self.add_rows(rows);
+        }
         self.needs_gap = true;
     }
+}
 
-    /// Adds the lines of a text, with a mark before the first.
-    fn add_lines(&mut self, text: &str, style: TextStyle, mark: StyledText, page: &ChatPage) {
-        let blank = StyledText::new("  ", TextStyle::PLAIN);
-        let mut first = mark;
-        for line in text.lines() {
-            let line = StyledText::new(line, style);
-            self.add_rows(line.hanging_rows(page, WrapAt::Words, &first, &blank));
-            first = blank.clone();
-        }
+fn note_rows(text: &str, page: &ChatPage) -> Vec<String> {
+    marked_rows(text, TextStyle::DIM, StyledText::new(NOTE_MARK, TextStyle::DIM), page)
+}
+
+/// Draws the lines of a text, with a mark before the first.
+fn marked_rows(text: &str, style: TextStyle, mark: StyledText, page: &ChatPage) -> Vec<String> {
+    let blank = StyledText::new("  ", TextStyle::PLAIN);
+    let mut first = mark;
+    let mut rows = Vec::new();
+    for line in text.lines() {
+        let line = StyledText::new(line, style);
+        rows.extend(line.hanging_rows(page, WrapAt::Words, &first, &blank));
+        first = blank.clone();
     }
+    rows
 }
 
 impl ThinkingText {

@@ -22,23 +22,44 @@ const SHORT_NAME: usize = 40;
 pub fn call_card(tool: &str, mut input: Map<String, Value>) -> CallCard {
     // Before the card is made, so that no long text is compared or copied for it.
     CardRoom { letters: LARGEST_CARD, values: MOST_VALUES }.cut_members(&mut input);
+    // Of any agent, because an engine of the runtime may be an agent with tools of its own.
     let kind = ToolKind::for_tool("", tool);
     let act = ToolAct::from_call("", tool, &input);
-    let json = || Value::Object(input.clone()).to_string();
-    let mut body = content_of(&act, &input, &json());
+    let json = Value::Object(input.clone()).to_string();
+    let mut body = content_of(&act, &input, &json);
     // The call may have been made long ago, so its place in the file is not known.
     count_lines_from(&mut body, &[]);
     let about = match (subject_of_call(kind, &act), &body) {
         (Some(subject), _) => subject,
-        (None, CardContent::Other { .. }) if !input.is_empty() => json(),
+        (None, CardContent::Other { .. }) => arguments_line(kind, &input).unwrap_or(json),
         (None, _) => String::new(),
     };
     let subject = shortened_text(&one_line(about.trim()), LONGEST_SUBJECT);
-    let (deed, did) = match body {
-        CardContent::Todo { .. } => ("Write a plan".to_owned(), "Wrote a plan".to_owned()),
-        _ => (kind.deed(&one_line(tool)), kind.did(&one_line(tool))),
-    };
-    CallCard { deed, did, subject, body }
+    CallCard { deed: call_deed(tool), did: kind.did(&one_line(tool)), subject, body }
+}
+
+/// Returns what a call of a tool does, as its card says it.
+pub fn call_deed(tool: &str) -> String {
+    ToolKind::for_tool("", tool).deed(&one_line(tool))
+}
+
+/// Returns the arguments of a call of which nothing else is known: a single text as it is, others
+/// with their names. `None` if they are nested.
+fn arguments_line(kind: ToolKind, input: &Map<String, Value>) -> Option<String> {
+    // Our own tool reads a background command, however long it waits for its output.
+    let about = input.get("id").filter(|_| kind == ToolKind::Note);
+    let only = input.values().next().filter(|_| input.len() == 1);
+    if let Some(Value::String(text)) = about.or(only) {
+        return Some(text.clone());
+    }
+    let named = input.iter().map(|(name, value)| match value {
+        Value::Array(_) | Value::Object(_) => None,
+        // Quoted unless it is plain, so that no text reads like another argument.
+        Value::String(text) => Some(format!("{name}: {}", quoted_word(text))),
+        value => Some(format!("{name}: {value}")),
+    });
+    let named: Option<Vec<String>> = named.collect();
+    Some(named?.join(", "))
 }
 
 /// What is left of the size of a card.
@@ -204,7 +225,11 @@ mod tests {
         let items = json!({"items": [{"text": "look", "status": "done"}]});
         check("todo_write", items, "", "todo");
         check("mcp__git__log", json!({"n": 1}), "git: log", "mcp");
-        check("other", json!({"a": 1}), r#"{"a":1}"#, "other");
+        check("other", json!({"a": 1}), "a: 1", "other");
+        check("other", json!({"a": "x, b: y"}), "x, b: y", "other");
+        check("other", json!({"a": "x, b: y", "b": "z"}), "a: 'x, b: y', b: z", "other");
+        check("other", json!({"a": [1]}), r#"{"a":[1]}"#, "other");
+        check("read_command", json!({"id": "command-1", "waitSeconds": 5}), "command-1", "other");
         check("other", json!({}), "", "other");
         assert_eq!(card("Bash", json!({"command": "ls"})).did, "Ran a command");
         assert_eq!(card("fly", json!({})).deed, "Use fly");

@@ -163,7 +163,7 @@ impl<'a> ToolAct<'a> {
             ToolKind::Elicit => asks("message", "mcp_server_name"),
             ToolKind::Agent => Self::Agent,
             ToolKind::Code => Self::Code(text("code")),
-            ToolKind::Mcp | ToolKind::Other => match server_and_tool(tool) {
+            ToolKind::Mcp | ToolKind::Own | ToolKind::Other => match server_and_tool(tool) {
                 Some((server, tool)) => Self::Mcp(server, tool),
                 None => Self::Other,
             },

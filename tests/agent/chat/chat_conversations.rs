@@ -83,7 +83,7 @@ fn exchanges_are_taken_away_copied_repeated_and_changed() {
     let body = fake.last().body.to_string();
     assert!(body.contains("first") && !body.contains("zebra"), "{body}");
     chat.say("/rewind 9");
-    chat.see("There are only 2 exchanges.");
+    chat.see("The conversation has only 2 exchanges.");
     chat.say("/rewind many");
     chat.see("Give a number of exchanges");
     chat.say("/fork 1");

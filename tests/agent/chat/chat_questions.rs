@@ -40,7 +40,7 @@ fn what_touches_callgate_is_never_allowed_for_good() {
     let mut chat = Chat::start(&Setup::on(&fake), 80);
     chat.say("look");
     chat.see("a allow d deny r deny with words e edit");
-    chat.press_until("w", "\"Always\" is not on offer for this call.");
+    chat.press_until("w", "\"Always\" is not available for this call.");
     // Any other key takes the hint away.
     chat.press("x");
     chat.see_gone("is not on offer");

@@ -35,7 +35,7 @@ fn files_and_commands_are_completed() {
     chat.see("@notes.md @notes.txt");
     chat.press("t\t@my\t@de\td\t@zebra\t");
     chat.see("› see @notes.txt @\"my list.txt\" @deep/down.txt @zebra");
-    chat.see("Nothing here begins like that.");
+    chat.see("No file here begins like that.");
     chat.press("\r");
     chat.see("Read.");
     chat.see("+ ");

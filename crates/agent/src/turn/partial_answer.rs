@@ -7,6 +7,8 @@ use crate::message::{Block, append_text, append_thought};
 pub(super) struct PartialAnswer {
     blocks: Vec<Block>,
     pub(super) size: usize,
+    /// The call whose input was shown last.
+    drafted: String,
 }
 
 impl PartialAnswer {
@@ -23,7 +25,7 @@ impl PartialAnswer {
             Some(Block::Thinking { signature, .. }) if signature.is_empty() => {
                 signature.push_str(piece);
             }
-            // Some models sign a thought that they do not show.
+            // Some models sign a thought that they do not show, and want it back all the same.
             _ => self
                 .blocks
                 .push(Block::Thinking { thinking: String::new(), signature: piece.to_owned() }),
@@ -32,6 +34,15 @@ impl PartialAnswer {
 
     pub(super) fn append_block(&mut self, block: Block) {
         self.blocks.push(block);
+    }
+
+    /// Notes that a piece of a call's input is shown. Returns true for the first one.
+    pub(super) fn begins_input(&mut self, call: &str) -> bool {
+        let is_first = self.drafted != call;
+        if is_first {
+            call.clone_into(&mut self.drafted);
+        }
+        is_first
     }
 
     /// Returns true if nothing of it was shown.

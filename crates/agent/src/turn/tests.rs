@@ -78,6 +78,9 @@ fn show(todo: &TurnAction) -> String {
     match todo {
         TurnAction::Tell(SessionEvent::Token(text)) => format!("token {text:?}"),
         TurnAction::Tell(SessionEvent::Thinking(text)) => format!("thinking {text:?}"),
+        TurnAction::Tell(SessionEvent::ToolInput(piece)) => {
+            format!("tool_input {} {:?} {}", piece.tool_id, piece.deed, piece.text)
+        }
         TurnAction::Tell(SessionEvent::ToolUse(call)) => {
             format!("tool_use {} {}", call.tool_id, call.tool_name)
         }
@@ -117,6 +120,29 @@ fn show_message(message: &ChatMessage) -> String {
     };
     let blocks: Vec<String> = message.content.iter().map(block).collect();
     format!("{} [{}]", message.role.name(), blocks.join(", "))
+}
+
+#[test]
+fn the_first_piece_of_an_input_says_what_the_call_does() {
+    let piece = |id: &str, name: &str, text: &str| {
+        let (id, name, text) = (id.to_owned(), name.to_owned(), text.to_owned());
+        In::Piece(AnswerPiece::ToolInput { id, name, text })
+    };
+    check(
+        &mut turn(9),
+        vec![
+            In::Begin,
+            piece("a", "write_file", "{\"path\""),
+            piece("a", "write_file", ": \"x\"}"),
+            piece("b", "fly", "{}"),
+        ],
+        &expect![[r#"
+            keep user ["hello"] | ask after 0ns
+            tool_input a Some("Write a file") {"path"
+            tool_input a None : "x"}
+            tool_input b Some("Use fly") {}
+        "#]],
+    );
 }
 
 #[test]

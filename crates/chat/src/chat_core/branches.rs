@@ -1,5 +1,6 @@
 //! Permission modes, and going back in a conversation: copying it, and removing its last exchanges.
 
+use callgate_mask::text::counted_noun;
 use callgate_wire::session::{
     ConversationMessages, ConversationMode, ConversationTrimmed, LoadAs, PastMessage,
     SessionCommand,
@@ -28,7 +29,7 @@ impl ChatCore {
             ("", _) => {
                 let now = self.status.mode.unwrap_or_default().name();
                 self.show_note(&format!(
-                    "The mode is {now}. There are {names}: /mode NAME chooses."
+                    "The mode is {now}. The modes are {names}: /mode NAME chooses one."
                 ));
             }
             (_, Some(mode)) => {
@@ -37,7 +38,7 @@ impl ChatCore {
                 self.send_errand(Errand::SetMode, command);
             }
             (_, None) => {
-                self.transcript.draw_error(&format!("There are the modes {names}."), &self.page);
+                self.transcript.draw_error(&format!("The modes are {names}."), &self.page);
             }
         }
     }
@@ -70,7 +71,10 @@ impl ChatCore {
         let begins: Vec<u64> = begins.map(|(number, _)| number).collect();
         match begins.len().checked_sub(count).and_then(|at| begins.get(at)) {
             Some(length) => self.start_branch(kind, Some(*length)),
-            None => self.show_note(&format!("There are only {} exchanges.", begins.len())),
+            None => {
+                let all = counted_noun(begins.len(), "exchange");
+                self.show_note(&format!("The conversation has only {all}."));
+            }
         }
     }
 
@@ -86,7 +90,7 @@ impl ChatCore {
                 let conversation_id = Some(conversation_id);
                 (Errand::Rewind, SessionCommand::Rewind { conversation_id, length })
             }
-            (BranchKind::Rewind, None) => return self.show_note("Nothing was taken away."),
+            (BranchKind::Rewind, None) => return self.show_note("Nothing was removed."),
         };
         self.send_errand(errand, command);
     }

@@ -15,8 +15,11 @@ impl ChatCore {
         let TurnChanges { files, undone, unknown, .. } = changes;
         self.transcript.end_answer(&self.page);
         if *files > 0 {
-            let next =
-                if *undone { "which was undone" } else { "/diff shows it, /undo puts it back" };
+            let next = if *undone {
+                "which was undone"
+            } else {
+                "/diff shows the changes, /undo puts the files back"
+            };
             self.show_note(&format!("Changed {}: {next}.", counted_noun(*files, "file")));
         }
         if let Some(unknown) = unknown {
@@ -38,7 +41,9 @@ impl ChatCore {
             "" => false,
             "rest" => true,
             _ => {
-                return self.show_note("/undo puts all files back; /undo rest, those that it can.");
+                return self.show_note(
+                    "/undo puts all files back; /undo rest puts back those that it can.",
+                );
             }
         };
         let conversation_id = self.conversation.clone();
@@ -52,7 +57,7 @@ impl ChatCore {
             "Put back {restored}. The conversation is as before: see /rewind."
         ));
         for left in &undone.left {
-            self.show_note(&format!("{} was left: {}.", left.path, left.reason));
+            self.show_note(&format!("{} was left as it is: {}.", left.path, left.reason));
         }
     }
 }

@@ -303,7 +303,7 @@ impl ChatCore {
             return self.show_note(match words.as_str() {
                 "" => "There are no conversations yet.",
                 _ if is_found => "No conversation contains that.",
-                _ => "No title of a conversation contains that.",
+                _ => "No conversation has that in its title.",
             });
         }
         self.transcript.add_rows(rows);

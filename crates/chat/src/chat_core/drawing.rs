@@ -19,6 +19,8 @@ impl ChatCore {
             hint.extend(self.menu.rows(&self.editor, &page));
         }
         let (input, cursor) = self.input_rows(hint.len());
+        // Besides a blank row and the status line, one row stays free: a live row that has scrolled
+        // off the screen could not be drawn over.
         let room = page.height.saturating_sub(hint.len() + input.len() + 3);
         let above = self.transcript.live_rows(&page);
         let skipped = above.len().saturating_sub(room);
@@ -37,20 +39,23 @@ impl ChatCore {
 
     /// Draws the question, the input, or both, and returns the position of the cursor in them.
     /// `hint` is the number of rows above them that the hint takes.
-    fn input_rows(&self, hint: usize) -> (Vec<String>, (usize, usize)) {
+    fn input_rows(&mut self, hint: usize) -> (Vec<String>, (usize, usize)) {
         let page = &self.page;
-        let (waiting, question) = (self.questions.len().saturating_sub(1), self.questions.front());
         if self.is_answering()
             && let Some((_, asked)) = self.asked.front()
         {
             return asked.rows(page, most_rows(page).saturating_sub(hint));
         }
+        let waiting = self.questions.len().saturating_sub(1);
+        if self.mode == InputMode::Message
+            && let Some((_, question)) = self.questions.front_mut()
+        {
+            let rows = question.rows(page, most_rows(page).saturating_sub(hint), waiting);
+            let last = rows.len().saturating_sub(1);
+            return (rows, (last, 0));
+        }
+        let question = self.questions.front();
         let (prompt, most) = match &self.mode {
-            InputMode::Message if let Some((_, question)) = question => {
-                let rows = question.rows(page, most_rows(page).saturating_sub(hint), waiting);
-                let last = rows.len().saturating_sub(1);
-                return (rows, (last, 0));
-            }
             InputMode::Message => ("› ", 0),
             InputMode::EditLast => ("edit› ", 0),
             InputMode::ConfirmDelete { .. } => ("y/n› ", 0),
@@ -64,7 +69,8 @@ impl ChatCore {
             .unwrap_or_default();
         if let InputMode::Search { found } = self.mode {
             let entry = found.and_then(|found| self.history.entry(found));
-            let entry = entry.unwrap_or("(Enter takes what is found, Ctrl-R goes on, Esc leaves)");
+            let entry =
+                entry.unwrap_or("(Enter takes what is found, Ctrl-R searches on, Esc leaves)");
             rows.push(StyledText::new(entry, TextStyle::DIM).row(page));
         }
         let (typed, (row, column)) = self.editor.rows(page, prompt);
@@ -84,7 +90,7 @@ impl ChatCore {
         let seconds = now.saturating_sub(turn.since).as_secs();
         let what = match (turn.is_cancelled, self.questions.is_empty() && self.asked.is_empty()) {
             (true, _) => "cancelling",
-            (false, false) => "waits for you",
+            (false, false) => "waiting for you",
             (false, true) => "working",
         };
         let queued = self.turns.len() - 1;

@@ -49,7 +49,7 @@ impl ChatCore {
     pub(super) fn models_came(&mut self, list: ModelList) {
         let model = list.model.map(|model| format!(" with {model}")).unwrap_or_default();
         let first = format!(
-            "This conversation uses {}{model}. /engine NAME and /model NAME choose.",
+            "This conversation uses {}{model}. /engine NAME and /model NAME choose others.",
             list.engine
         );
         let mut lines = vec![first];

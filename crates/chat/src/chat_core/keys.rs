@@ -91,14 +91,14 @@ impl ChatCore {
     /// Shows the last result in full of which only a part was drawn.
     fn show_in_full(&mut self) {
         if !self.transcript.show_in_full(&self.page) {
-            "Everything is shown in full.".clone_into(&mut self.hint);
+            "Everything is already shown in full.".clone_into(&mut self.hint);
         }
     }
 
     fn question_key(&mut self, now: Duration, key: KeyStroke) {
         let Some((_, question)) = self.questions.front_mut() else { return };
         let id = question.request.question.clone();
-        match question.handle_key(now, key, &self.page) {
+        match question.handle_key(now, key) {
             QuestionKey::Answer(press) => self.answer_permission(id, press),
             QuestionKey::Words => self.enter_mode(InputMode::Words { question: id }, String::new()),
             QuestionKey::Edit => {
@@ -280,7 +280,7 @@ impl ChatCore {
         let (start, words) = (word.start, word.completions(&self.folders));
         let common = common_beginning(&words);
         match words.as_slice() {
-            [] => "Nothing here begins like that.".clone_into(&mut self.hint),
+            [] => "No file here begins like that.".clone_into(&mut self.hint),
             [word] => {
                 let is_open = word.ends_with('/');
                 let end = if is_open { "" } else { " " };

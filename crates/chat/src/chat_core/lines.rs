@@ -11,6 +11,7 @@ impl ChatCore {
     /// Makes the chat print lines: the terminal itself shows what is typed.
     pub fn print_lines(&mut self) {
         self.echoes = false;
+        self.transcript.print_lines();
     }
 
     /// Handles a line that was typed. To a question it is the key that answers it.

@@ -265,6 +265,23 @@ fn the_live_rows_always_fit_the_terminal() {
     }
 }
 
+/// What counts is what was on the screen: a hint above a question takes room from it.
+#[test]
+fn a_question_of_which_a_part_was_drawn_is_not_allowed() {
+    for (height, hint) in (6..14).flat_map(|height| [(height, ""), (height, "Ctrl-C again quits.")])
+    {
+        let mut core = core();
+        core.resize(ChatPage { height, ..page(60) });
+        type_line(&mut core, "run make");
+        core.handle_event(1, &said(question()));
+        hint.clone_into(&mut core.hint);
+        let text = shown(&mut core, NOW);
+        core.handle_key(NOW + Duration::from_secs(1), KeyStroke::Char('a'));
+        let is_allowed = !core.take_actions().is_empty();
+        assert_eq!(is_allowed, !text.contains("f shows all of it"), "{height} {hint}: {text}");
+    }
+}
+
 #[test]
 fn a_message_during_an_answer_steers_it_and_is_shown_once() {
     let mut core = core();
@@ -311,5 +328,5 @@ fn the_context_and_the_mode_are_in_the_status_line() {
     core.errand_done(NOW, Errand::SetMode, Ok(reply(SessionEvent::done(&set))));
     assert!(shown(&mut core, NOW).contains("/help · plan · claude-x"));
     type_line(&mut core, "/mode dance");
-    assert!(shown(&mut core, NOW).contains("There are the modes ask, plan, auto."));
+    assert!(shown(&mut core, NOW).contains("The modes are ask, plan, auto."));
 }

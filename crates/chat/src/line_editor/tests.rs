@@ -43,6 +43,9 @@ fn keys_move_and_edit() {
     check("a|b\ncd", Key::End, "ab|\ncd");
     check("abc\nd|e", Key::Up, "a|bc\nde");
     check("abc|\nde", Key::Down, "abc\nde|");
+    check("漢字|漢\nabcdef", Key::Down, "漢字漢\nabcd|ef");
+    check("漢字漢\nabc|def", Key::Up, "漢|字漢\nabcdef");
+    check("a|b\n\tc", Key::Down, "ab\n|\tc");
     check("👩\u{200d}👩|x", Key::Left, "|👩\u{200d}👩x");
     check("|e\u{301}x", Key::Right, "e\u{301}|x");
     check("e\u{301}|x", Key::Backspace, "|x");
@@ -75,4 +78,16 @@ fn the_cursor_is_where_the_next_character_goes() {
     check("ab\ncd|", 10, &["> ab", "  cd"], (1, 4));
     check("漢|字", 10, &["> 漢字"], (0, 4));
     check("\u{202e}|x", 30, &["> ⟨U+202E⟩x"], (0, 10));
+    check("⚠️|x", 10, &["> ⚠️x"], (0, 4));
+}
+
+/// A row that is wider would be two on the screen, and the next frame would be drawn over others.
+#[test]
+fn no_row_is_wider_than_a_narrow_window() {
+    for (width, prompt) in (4..12).flat_map(|width| [(width, "search› "), (width, "› ")]) {
+        let editor = LineEditor::with_text("ab漢字漢字⚠️⚠️\n\tcd".to_owned());
+        let (rows, (row, column)) = editor.rows(&page(width), prompt);
+        assert!(rows.iter().all(|row| column_width(row) <= width), "{width} {prompt}: {rows:?}");
+        assert!(row < rows.len() && column <= width, "{width} {prompt}: {row} {column}");
+    }
 }

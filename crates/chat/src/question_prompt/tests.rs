@@ -25,6 +25,7 @@ fn asked(diff: Option<&str>, can_allow_always: bool) -> QuestionPrompt {
         diff: diff.map(str::to_owned),
         card: None,
     });
+    prompt.rows(&page(80), most_rows(&page(80)), 0);
     prompt.guard.mark_printed(Duration::from_secs(1));
     prompt
 }
@@ -34,7 +35,7 @@ fn at(milliseconds: u64) -> Duration {
 }
 
 fn press(prompt: &mut QuestionPrompt, milliseconds: u64, key: char) -> QuestionKey {
-    prompt.handle_key(at(milliseconds), KeyStroke::Char(key), &page(80))
+    prompt.handle_key(at(milliseconds), KeyStroke::Char(key))
 }
 
 #[test]
@@ -65,7 +66,7 @@ fn a_key_counts_only_when_the_question_can_have_been_read() {
     assert!(matches!(press(&mut unseen, 9_000, 'a'), QuestionKey::Nothing));
     // Nothing that is pasted counts.
     let mut pasted = asked(None, false);
-    let key = pasted.handle_key(at(900), KeyStroke::Pasted('a'), &page(80));
+    let key = pasted.handle_key(at(900), KeyStroke::Pasted('a'));
     assert!(matches!(key, QuestionKey::Nothing));
     // It is answered once.
     let mut answered = asked(None, false);
@@ -134,7 +135,7 @@ fn it_says_what_is_hidden_and_what_always_means() {
 
 #[test]
 fn it_fits_forty_columns() {
-    let rows = asked(Some("--- notes.txt\n+++ notes.txt\n@@ -0,0 +1 @@\n+Ledger\n"), true);
+    let mut rows = asked(Some("--- notes.txt\n+++ notes.txt\n@@ -0,0 +1 @@\n+Ledger\n"), true);
     expect![[r"
         ? Write notes.txt
           a rule asks: notes
@@ -193,7 +194,7 @@ fn every_line_of_the_table_of_tools_is_known_in_the_chat() {
         let is_run = matches!(kind, ToolKind::Run(_));
         let input = if is_run { json!({ "command": "made" }) } else { input.clone() };
         let rows = asked_with(agent, tool, &input).full_rows(&page(80));
-        let is_unsaid = rows[0] == format!("? {tool}");
+        let is_unsaid = rows[0] == format!("? {}", kind.deed(tool));
         assert!(rows[0].contains("made") || is_unsaid, "{agent} {tool}: {rows:?}");
         assert!(rows[1..].join("\n").contains("made"), "{agent} {tool}: {rows:?}");
     }

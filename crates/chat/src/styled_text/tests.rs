@@ -25,6 +25,9 @@ fn lines_are_wrapped_between_words() {
     check("  indented words stay", 10, &["  indented", "words stay"]);
     check("漢字漢字漢字", 8, &["漢字漢字", "漢字"]);
     check("a\tb", 10, &["a    b"]);
+    // Some terminals draw the sign with its selector in two columns.
+    check("12345678⚠️", 9, &["12345678", "⚠️"]);
+    check("1234567⚠️", 9, &["1234567⚠️"]);
 }
 
 #[test]

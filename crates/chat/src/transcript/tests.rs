@@ -66,7 +66,7 @@ fn results_are_shown_in_full_one_after_the_other() {
 
 fn input(id: &str, text: &str) -> SessionEvent {
     let (tool_id, tool_name, text) = (id.to_owned(), "read_file".to_owned(), text.to_owned());
-    SessionEvent::ToolInput(ToolInput { tool_id, tool_name, text })
+    SessionEvent::ToolInput(ToolInput { tool_id, tool_name, deed: None, text })
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn a_call_takes_the_place_of_its_draft_and_a_retry_drops_it() {
     transcript.draw_event(&call("a"), &page);
     assert_eq!(transcript.live_rows(&page), ["", "● Read a file · a", "○ Read a file"]);
     transcript.draw_event(&SessionEvent::notice("retry", "again"), &page);
-    assert_eq!(transcript.live_rows(&page), ["", "● Read a file · a"]);
+    assert_eq!(transcript.live_rows(&page), ["", "● Read a file · a", "· again"]);
     transcript.draw_event(&result("a"), &page);
     transcript.draw_event(&input("c", "{}"), &page);
     transcript.end_answer(&page);
@@ -90,6 +90,50 @@ fn a_call_takes_the_place_of_its_draft_and_a_retry_drops_it() {
         rows.ends_with("✓ Read a file · a\n  2 lines\n\n✗ Read a file (not finished)"),
         "{rows}"
     );
+}
+
+fn retry(cause: &str, seconds: &str) -> SessionEvent {
+    SessionEvent::notice("retry", format!("{cause} (trying again in {seconds} s)"))
+}
+
+#[test]
+fn retries_are_one_row_which_the_next_event_makes_final() {
+    let page = page(60);
+    let mut transcript = Transcript::default();
+    for seconds in ["0.5", "1.0", "30.0"] {
+        transcript.draw_event(&retry("no route", seconds), &page);
+        transcript.draw_event(&SessionEvent::notice("working", "waiting for the model"), &page);
+        let row = format!("· no route (trying again in {seconds} s)");
+        assert_eq!(transcript.live_rows(&page), [row]);
+        assert!(transcript.take_rows().is_empty());
+    }
+    transcript.draw_event(&SessionEvent::Token("So.".to_owned()), &page);
+    assert_eq!(transcript.live_rows(&page), ["", "So."]);
+    transcript.end_answer(&page);
+    let rows = transcript.take_rows();
+    assert_eq!(rows, ["· no route (trying again in 30.0 s)", "", "So."]);
+    // An answer that ends while it waits leaves the last one, too.
+    transcript.draw_event(&retry("no route", "0.5"), &page);
+    transcript.end_answer(&page);
+    assert_eq!(transcript.take_rows(), ["", "· no route (trying again in 0.5 s)"]);
+    assert!(transcript.live_rows(&page).is_empty());
+}
+
+#[test]
+fn where_rows_stay_a_retry_is_printed_once_for_each_cause() {
+    let page = page(60);
+    let mut transcript = Transcript::default();
+    transcript.print_lines();
+    let causes = [("no route", "0.5"), ("no route", "1.0"), ("overloaded", "2.0")];
+    for (cause, seconds) in causes {
+        transcript.draw_event(&retry(cause, seconds), &page);
+    }
+    let rows = transcript.take_rows().concat();
+    assert_eq!(rows, "· no route (trying again in 0.5 s)· overloaded (trying again in 2.0 s)");
+    transcript.draw_event(&SessionEvent::Token("So.".to_owned()), &page);
+    transcript.draw_event(&retry("overloaded", "0.5"), &page);
+    let rows = transcript.take_rows().concat();
+    assert_eq!(rows, "So.· overloaded (trying again in 0.5 s)");
 }
 
 #[test]

@@ -98,7 +98,8 @@ fn every_line_of_the_table_of_tools_has_its_class() {
 /// Whether each text in the input could be a command.
 fn has_strings(kind: ToolKind) -> bool {
     let is_asked = matches!(kind, ToolKind::Script | ToolKind::Elicit);
-    is_asked || matches!(kind, ToolKind::Code | ToolKind::Mcp | ToolKind::Other)
+    let is_unknown = matches!(kind, ToolKind::Mcp | ToolKind::Own | ToolKind::Other);
+    is_asked || is_unknown || kind == ToolKind::Code
 }
 
 #[test]

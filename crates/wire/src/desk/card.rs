@@ -107,7 +107,6 @@ impl QuestionCard {
             CardContent::Plan { .. } => "has a plan".to_owned(),
             CardContent::Ask { .. } => "asks".to_owned(),
             CardContent::Mcp { server, tool, .. } => format!("wants to use {tool} of {server}"),
-            CardContent::Other { .. } => format!("wants to use {}", self.row.tool),
             _ => {
                 let first = deed.next().map(|first| first.to_ascii_lowercase());
                 format!("wants to {}", first.into_iter().chain(deed).collect::<String>())

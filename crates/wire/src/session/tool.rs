@@ -59,6 +59,7 @@ where
     D: Deserializer<'de>,
     T: DeserializeOwned,
 {
+    // By way of its text, because an error in the card would refuse the whole message.
     let raw = Box::<RawValue>::deserialize(from)?;
     Ok(serde_json::from_str(raw.get()).ok())
 }
@@ -70,6 +71,9 @@ pub struct ToolInput {
     /// The id of the call, which its [`ToolUse`] repeats.
     pub tool_id: String,
     pub tool_name: String,
+    /// What the call does, as its card will say it. Only in the first piece.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deed: Option<String>,
     /// The JSON of the input, to be appended.
     pub text: String,
 }

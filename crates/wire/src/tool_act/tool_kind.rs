@@ -1,8 +1,8 @@
 //! Which tool does what: one table with a line for each tool name of each agent.
 
 use ToolKind::{
-    Agent, AskUser, Code, Edit, Elicit, Fetch, Find, List, Note, Notebook, Patch, Plan, Read, Run,
-    Script, Search, Todo, Undo, WebSearch, Write,
+    Agent, AskUser, Code, Edit, Elicit, Fetch, Find, List, Note, Notebook, Own, Patch, Plan, Read,
+    Run, Script, Search, Todo, Undo, WebSearch, Write,
 };
 use ToolShell::{Bare, Folder, Foreign, Program, Typed, Usual};
 
@@ -40,6 +40,9 @@ pub enum ToolKind {
     /// Describes the machine, keeps a list or looks after a command for our own runtime, and
     /// touches nothing else.
     Note,
+    /// Does something else for our own runtime, such as showing the model a picture. Rules know no
+    /// more about it than about [`Self::Other`].
+    Own,
     AskUser,
     /// Asks for a script.
     Script,
@@ -211,6 +214,25 @@ const OWN: &[(&str, &str, ToolKind)] = &[
     (OWN_AGENT, "get_system_info", Note),
     (OWN_AGENT, "todo_write", Note),
     (OWN_AGENT, "ask_user", AskUser),
+    (OWN_AGENT, "analyze_image", Own),
+    (OWN_AGENT, "open_in_default_app", Own),
+    (OWN_AGENT, "read_clipboard", Own),
+    (OWN_AGENT, "write_clipboard", Own),
+    (OWN_AGENT, "capture_screenshot", Own),
+];
+
+/// What tools of our own runtime do and have done, where their kind does not say it.
+const OWN_WORDS: &[(&str, &str, &str)] = &[
+    ("start_command", "Start a command", "Started a command"),
+    ("read_command", "Read a command's output", "Read a command's output"),
+    ("stop_command", "Stop a command", "Stopped a command"),
+    ("get_system_info", "Describe the machine", "Described the machine"),
+    ("todo_write", "Write a plan", "Wrote a plan"),
+    ("analyze_image", "Look at a picture", "Looked at a picture"),
+    ("open_in_default_app", "Open on the desktop", "Opened on the desktop"),
+    ("read_clipboard", "Read the clipboard", "Read the clipboard"),
+    ("write_clipboard", "Write to the clipboard", "Wrote to the clipboard"),
+    ("capture_screenshot", "Take a screenshot", "Took a screenshot"),
 ];
 
 impl ToolKind {
@@ -261,17 +283,24 @@ impl ToolKind {
 
     /// Returns what a call of a tool of this name does, in words for a person.
     pub fn deed(self, tool: &str) -> String {
-        self.words()
+        self.words(tool)
             .map_or_else(|| format!("Use {}", plain_tool_name(tool)), |(deed, _)| deed.to_owned())
     }
 
     /// Returns what a call of a tool of this name has done when it has succeeded.
     pub fn did(self, tool: &str) -> String {
-        self.words()
+        self.words(tool)
             .map_or_else(|| format!("Used {}", plain_tool_name(tool)), |(_, did)| did.to_owned())
     }
 
-    fn words(self) -> Option<(&'static str, &'static str)> {
+    fn words(self, tool: &str) -> Option<(&'static str, &'static str)> {
+        // Only tools of our own runtime have these kinds: a tool of this name that another agent
+        // brings is not described in words that we chose for ours.
+        if matches!(self, Run(Program) | Note | Own)
+            && let Some((_, deed, did)) = OWN_WORDS.iter().find(|line| line.0 == tool)
+        {
+            return Some((deed, did));
+        }
         Some(match self {
             Run(Typed) => ("Type into a running command", "Typed into a running command"),
             Run(_) => ("Run a command", "Ran a command"),
@@ -292,7 +321,8 @@ impl ToolKind {
             Elicit => ("Answer a tool server's question", "Asked on behalf of a tool server"),
             Agent => ("Start a subagent", "Started a subagent"),
             Self::Mcp => ("Use a tool of a server", "Used a tool of a server"),
-            Todo | Note | Self::Other => return None,
+            Todo => ("Write a plan", "Wrote a plan"),
+            Note | Own | Self::Other => return None,
         })
     }
 }

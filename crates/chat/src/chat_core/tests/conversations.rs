@@ -24,7 +24,7 @@ fn conversations_are_listed_opened_and_deleted_after_a_question() {
     };
     let text = listed(&mut core, "LEDGER");
     assert!(text.contains("  1 The ledger") && !text.contains("This one"), "{text}");
-    assert!(listed(&mut core, "zebra").contains("No title of a conversation contains that."));
+    assert!(listed(&mut core, "zebra").contains("No conversation has that in its title."));
     let text = listed(&mut core, "");
     assert!(text.contains("› 1 This one") && text.contains("  2 The ledger"), "{text}");
     assert!(text.contains("4 messages, /elsewhere") && !text.contains("/nowhere"), "{text}");

@@ -18,7 +18,7 @@ impl AgentQuestion {
             let wrong = |what: String| format!("{}: {what}", field.title);
             match values.get(&field.name) {
                 Some(value) => field.kind.check_value(value).map_err(wrong)?,
-                None if field.required => return Err(wrong("an answer is needed".to_owned())),
+                None if field.required => return Err(wrong("an answer is required".to_owned())),
                 None => {}
             }
         }
@@ -78,6 +78,7 @@ impl FieldKind {
                 Ok(chosen_value(options, words, *free_text)?.into())
             }
             Self::SeveralOf { options, free_text, .. } => {
+                // First as a whole, because a choice may have a comma in its title.
                 if let Ok(one) = chosen_value(options, words, false) {
                     return Ok(vec![one].into());
                 }
@@ -111,6 +112,7 @@ impl FieldKind {
                 bounds.check_number(value.as_f64().ok_or("this is not a number")?)
             }
             Self::Integer(bounds) => {
+                // As in JSON Schema, `1.0` is a whole number.
                 let number = value.as_f64().filter(|number| number.fract() == 0.0);
                 bounds.check_number(number.ok_or("this is not a whole number")?)
             }
@@ -158,10 +160,11 @@ fn chosen_value(options: &[FieldOption], words: &str, free_text: bool) -> Result
     let exact = options.iter().find(|one| one.value == words);
     let named = || options.iter().find(|one| is_same(&one.title) || is_same(&one.value));
     let numbered = || words.parse::<usize>().ok().and_then(|at| options.get(at.checked_sub(1)?));
+    // Numbers come last, because a choice may itself be called `2`.
     match exact.or_else(named).or_else(numbered) {
         Some(option) => Ok(option.value.clone()),
         None if free_text => Ok(words.to_owned()),
-        None => Err("this is none of the choices".to_owned()),
+        None => Err("this is not one of the choices".to_owned()),
     }
 }
 
@@ -173,7 +176,7 @@ fn is_option(options: &[FieldOption], value: &Value, free_text: bool) -> Result<
     match (free_text, text.chars().count() as u64) {
         (true, 1..=LONGEST_ANSWER) if !text.trim().is_empty() => Ok(()),
         (true, _) => Err(format!("write at most {LONGEST_ANSWER} characters")),
-        (false, _) => Err("this is none of the choices".to_owned()),
+        (false, _) => Err("this is not one of the choices".to_owned()),
     }
 }
 

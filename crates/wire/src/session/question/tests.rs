@@ -58,7 +58,7 @@ fn only_what_is_offered_can_be_chosen_unless_own_words_are_an_answer() {
     let options = json!([{"value": "r", "title": "Red"}, {"value": "b", "title": "Blue"}]);
     let one = json!({"type": "one_of", "options": options});
     check(&one, &json!("b"), Ok(()));
-    check(&one, &json!("Blue"), Err("A: this is none of the choices"));
+    check(&one, &json!("Blue"), Err("A: this is not one of the choices"));
     let free = json!({"type": "one_of", "options": options, "freeText": true});
     check(&free, &json!("Green"), Ok(()));
     check(&free, &json!("  "), Err("A: write at most 16384 characters"));
@@ -67,7 +67,7 @@ fn only_what_is_offered_can_be_chosen_unless_own_words_are_an_answer() {
     check(&several, &json!([]), Err("A: choose at least 1"));
     check(&several, &json!(["r", "b"]), Err("A: choose at most 1"));
     check(&several, &json!(["r", "r"]), Err("A: the same is chosen twice"));
-    check(&several, &json!(["x"]), Err("A: this is none of the choices"));
+    check(&several, &json!(["x"]), Err("A: this is not one of the choices"));
     check(&several, &json!("r"), Err("A: this is not a list"));
 }
 
@@ -99,7 +99,7 @@ fn missing_and_unknown_fields_are_told() {
     let question = question(vec![field(&json!({"type": "text"})), optional]);
     let values = |json: Value| question.check_values(json.as_object().unwrap());
     assert_eq!(values(json!({"a": "x"})), Ok(()));
-    assert_eq!(values(json!({"b": true})), Err("A: an answer is needed".to_owned()));
+    assert_eq!(values(json!({"b": true})), Err("A: an answer is required".to_owned()));
     assert_eq!(values(json!({"a": "x", "c": 1})), Err("there is no field \"c\"".to_owned()));
 }
 
@@ -112,8 +112,8 @@ fn words_choose_by_number_title_or_value() {
     assert_eq!(read("2"), Ok(Some(json!("2"))));
     assert_eq!(read(" blue, DARK "), Ok(Some(json!("x"))));
     assert_eq!(read("1"), Ok(Some(json!("2"))));
-    assert_eq!(read("3"), Err("this is none of the choices".to_owned()));
-    assert_eq!(read("0"), Err("this is none of the choices".to_owned()));
+    assert_eq!(read("3"), Err("this is not one of the choices".to_owned()));
+    assert_eq!(read("0"), Err("this is not one of the choices".to_owned()));
     assert_eq!(read(""), Ok(None));
     let several = field(&json!({"type": "several_of", "options": options, "freeText": true}));
     let read = |words: &str| several.read_words(words);

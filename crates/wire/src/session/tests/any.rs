@@ -376,9 +376,11 @@ fn tool_event() -> impl Strategy<Value = SessionEvent> {
         (text(), stream, text()).prop_map(|(tool_id, stream, text)| {
             SessionEvent::ToolProgress(ToolProgress { tool_id, stream, text })
         }),
-        (text(), text(), text()).prop_map(|(tool_id, tool_name, text)| {
-            SessionEvent::ToolInput(ToolInput { tool_id, tool_name, text })
-        }),
+        (text(), text(), proptest::option::of(text()), text()).prop_map(
+            |(tool_id, tool_name, deed, text)| {
+                SessionEvent::ToolInput(ToolInput { tool_id, tool_name, deed, text })
+            }
+        ),
         usage().prop_map(SessionEvent::Usage),
         question().prop_map(SessionEvent::PermissionRequest),
         agent_question().prop_map(SessionEvent::Question),

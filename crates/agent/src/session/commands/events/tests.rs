@@ -66,7 +66,7 @@ fn a_turn_is_told_in_the_events_of_a_live_one() {
     let used = |id: &str| {
         let body = json!({ "type": "other", "input": "{\n  \"a\": 1\n}" });
         let card =
-            json!({ "deed": "Use look", "did": "Used look", "subject": "{\"a\":1}", "body": body });
+            json!({ "deed": "Use look", "did": "Used look", "subject": "a: 1", "body": body });
         let data = json!({
             "toolId": id, "toolName": "look", "input": { "a": 1 }, "kind": "other", "locations": [],
             "card": card,

@@ -21,7 +21,6 @@ fn every_line_of_the_table_of_tools_is_known_on_phones() {
         let wants = match body {
             "plan" => " has a plan".to_owned(),
             "ask" => " asks".to_owned(),
-            "other" => format!(" wants to use {tool}\n"),
             _ => format!(" wants to {}", lower_first(&kind.deed(tool))),
         };
         assert!(html.contains(&wants), "{agent} {tool}: {html}");
