@@ -167,7 +167,7 @@ fn two_windows_show_the_same_conversation() {
     }
     let answers = one.run(texts, &json!([]));
     assert_eq!(other.run(texts, &json!([])), answers);
-    assert!(!answers.to_string().contains("waits until"), "it has waited: {answers}");
+    assert!(!answers.to_string().contains("waiting until"), "it has waited: {answers}");
     // What one of them changes about the conversation, the other shows.
     let title = "<b>Notes</b> \"of\" all";
     one.click("[data-conversation-menu] summary");

@@ -329,7 +329,7 @@ impl AgentSession {
             return self.start(lane, job);
         }
         self.shared.output.place_request(id, &lane, true);
-        let text = "waits until the message before it is answered";
+        let text = "waiting until the message before it is answered";
         self.shared.output.send_event(id, SessionEvent::notice("queued", text));
     }
 

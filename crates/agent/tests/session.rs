@@ -249,13 +249,13 @@ async fn three_notices(answers_messages: bool, messages: &[String]) -> Vec<Strin
 #[tokio::test(start_paused = true)]
 async fn a_quiet_turn_gives_a_sign_before_front_ends_give_up() {
     let told = three_notices(false, &["hello".to_owned()]).await;
-    assert_eq!(told, ["working: waits for the model"; 3]);
+    assert_eq!(told, ["working: waiting for the model"; 3]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_summary_that_takes_long_gives_a_sign_too() {
     let told = three_notices(true, &["words and words. ".repeat(200), "go on".to_owned()]).await;
-    assert_eq!(told, ["working: the conversation is being summed up"; 3]);
+    assert_eq!(told, ["working: the conversation is being summarised"; 3]);
 }
 
 #[tokio::test(start_paused = true)]

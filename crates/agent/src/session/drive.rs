@@ -324,7 +324,7 @@ impl<'a> TurnDriver<'a> {
     /// Notifies the front end that the turn is still running.
     fn still_here(&mut self) {
         let text = match self.running.len() {
-            0 => "waits for the model".to_owned(),
+            0 => "waiting for the model".to_owned(),
             count => {
                 format!("{} at work or waiting for permission", counted_noun(count, "tool"))
             }

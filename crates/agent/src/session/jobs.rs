@@ -77,7 +77,7 @@ async fn await_questions(
             _ = shutdown::wait_for_halt(&mut halt) => return,
             () = waiting.wait_for_any() => return,
             () = sleep(QUIET) => {
-                let text = "waits for the answer to a question";
+                let text = "waiting for the answer to a question";
                 shared.output.send_event(id, SessionEvent::notice("working", text));
             }
         }
@@ -257,7 +257,7 @@ async fn hold_conversation(
     conversation: &str,
 ) -> Result<HeldConversation, HistoryError> {
     let waits = || {
-        let text = "waits until another program has finished with this conversation";
+        let text = "waiting until another program has finished with this conversation";
         shared.output.send_event(id, SessionEvent::notice("queued", text));
     };
     let held = shared.options.history.hold_or(conversation, waits).await?;

@@ -169,7 +169,7 @@ impl PersonQuestions {
     }
 
     fn get(&self, question: &str) -> Result<FrontQuestion, RequestFailure> {
-        let late = || RequestFailure::permanent("too_late", "no question with this id waits");
+        let late = || RequestFailure::permanent("too_late", "no question with this id is waiting");
         let open = lock(&self.open);
         open.iter().find(|one| one.asked.question == question).cloned().ok_or_else(late)
     }

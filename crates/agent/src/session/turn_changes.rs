@@ -137,7 +137,7 @@ pub(super) async fn find_turn<'a>(
 ) -> Result<(&'a TurnTracker, StoredTurn, Vec<PathChange>), RequestFailure> {
     let none = |text: &str| RequestFailure::permanent("not_found", text);
     let tracker = shared.options.changes.as_ref();
-    let tracker = tracker.ok_or_else(|| none("this runtime does not note what turns change"))?;
+    let tracker = tracker.ok_or_else(|| none("this runtime does not record what turns change"))?;
     let turns = changed_turns(shared, conversation).await;
     let is_wanted = |known: &StoredTurn| match turn {
         Some(turn) => known.turn == turn,

@@ -90,7 +90,7 @@ impl FrontTools {
     }
 
     pub(in crate::session) fn answer(&self, answer: FrontToolAnswer) -> Result<(), RequestFailure> {
-        let late = || RequestFailure::permanent("too_late", "no call with this id waits");
+        let late = || RequestFailure::permanent("too_late", "no call with this id is waiting");
         let mut waiting = lock(&self.calls.waiting);
         let call = waiting.as_mut().and_then(|waiting| waiting.remove(&answer.call));
         call.ok_or_else(late)?.send(answer).map_err(|_| late())

@@ -23,13 +23,13 @@ use crate::session::{SessionShared, ToolMap};
 use crate::tool::{error_json, raw_json};
 
 /// The result of a call whose result is not on the page or was never stored.
-const NO_RESULT: &str = "what came of it is not here";
+const NO_RESULT: &str = "its result was not kept";
 
 const CUT_OFF: &str = "this answer was interrupted here";
 
 /// The notice before the end of a turn of which the provider refuses something.
 pub(in crate::session) const CAN_LEAVE_OUT: &str = "the provider refuses a message of this \
-    conversation: `leave_out` has it go on without that message, and nothing else is lost";
+    conversation: `leave_out` continues without that message, and nothing else is lost";
 
 /// The notice after a message that the provider refused.
 pub(in crate::session) const LEFT_OUT: &str = "the provider refused this message, so the model does \

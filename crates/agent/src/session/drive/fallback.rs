@@ -23,7 +23,7 @@ impl TurnDriver<'_> {
         let Some(fallback) = fallback.filter(|fallback| *fallback != model).cloned() else {
             return error;
         };
-        let text = format!("{model} cannot answer, so {fallback} does for this message");
+        let text = format!("{model} cannot answer, so {fallback} answers this message");
         self.events.push(SessionEvent::notice("fallback", text));
         self.answering.model = fallback;
         // After an error of this kind the turn asks again, and another model need not be waited

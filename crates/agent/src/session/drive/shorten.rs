@@ -61,7 +61,7 @@ impl TurnDriver<'_> {
         }
         let Some(written) = self.ask_for_summary(&messages, upto).await? else { return Ok(None) };
         let summary = compact::summary_message(&written).ok_or_else(|| {
-            let text = "the model gave no summary, so the conversation is as it was: try it again \
+            let text = "the model gave no summary, so the conversation is unchanged: try again \
                         later, or with another model";
             RequestFailure::temporary("no_summary", text)
         })?;
@@ -131,7 +131,7 @@ impl TurnDriver<'_> {
                 _ = wait_for_halt(&mut self.halt) => return None,
                 written = &mut writing => return Some(written),
                 () = sleep(QUIET), if output.takes(capability::NOTICE) => {
-                    let text = "the conversation is being summed up";
+                    let text = "the conversation is being summarised";
                     output.send_event(&self.id, SessionEvent::notice("working", text));
                 }
             }

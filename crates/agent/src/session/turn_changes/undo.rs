@@ -58,7 +58,7 @@ pub(in crate::session) async fn undo_turn(
 ) -> Result<TurnUndone, RequestFailure> {
     let (tracker, found, changes) = find_turn(shared, conversation, turn).await?;
     if found.undone {
-        return Err(RequestFailure::permanent("not_found", "this turn is undone already"));
+        return Err(RequestFailure::permanent("not_found", "this turn has already been undone"));
     }
     let plan = tracker.plan(changes).await;
     if !plan.left.is_empty() && !partial {
