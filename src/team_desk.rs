@@ -5,10 +5,11 @@ mod company_accounts;
 mod desk_register;
 mod member_lines;
 mod page_people;
+mod stranger_readings;
 mod team_mirror;
 
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use callgate_approval::daemon::DeskHandle;
 use callgate_approval::viewer_token::new_viewer_token;
@@ -30,15 +31,13 @@ use team_mirror::TeamMirror;
 pub(crate) use certificates::{DeskCertificates, certificate_names, reached_at};
 pub(crate) use company_accounts::CompanyAccounts;
 use desk_register::DeskRegister;
+use stranger_readings::StrangerReadings;
 
 /// How often the members and the rules are read again, if nobody wants it sooner. Commands wish for
 /// a look at once, so this is for those that could not reach the desk.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
 /// How often the database removes what is older than its days.
 const TEND_EVERY: Duration = Duration::from_hours(1);
-/// How old the list of members may be when a stranger comes. Strangers cannot have the ledger read
-/// more often than that.
-const STALE_AFTER: Duration = Duration::from_secs(1);
 
 /// The team's desk, as its members' machines see it.
 pub(crate) struct TeamDesk {
@@ -47,8 +46,7 @@ pub(crate) struct TeamDesk {
     register: DeskRegister,
     team_file: TeamFile,
     roster: Mutex<Arc<TeamRoster>>,
-    /// When the members were last read for a stranger. It is held while they are read.
-    read_at: tokio::sync::Mutex<Option<Instant>>,
+    readings: StrangerReadings,
     lines: Arc<MemberLines>,
     /// The desk at which people of the team answer.
     desk: DeskHandle,
@@ -61,7 +59,7 @@ impl TeamDesk {
             register: DeskRegister::new(home.copies.clone(), home.database.clone()),
             team_file: TeamFile::beside(&config.database),
             roster: Mutex::default(),
-            read_at: tokio::sync::Mutex::default(),
+            readings: StrangerReadings::default(),
             lines: MemberLines::new(home.clone()),
             desk,
             home,
@@ -128,24 +126,10 @@ impl TeamDesk {
         Ok(())
     }
 
-    /// Reads the members for a stranger, who may have been invited a moment ago, but not for each
-    /// of many strangers.
-    async fn read_if_stale(&self) {
-        // This is before the lock, so that a reading that began while this stranger waited counts
-        // for them.
-        let came = Instant::now();
-        let mut read_at = self.read_at.lock().await;
-        if read_at.is_some_and(|at| at >= came) {
-            // Another stranger has waited for the same.
-            return;
-        }
-        let left = read_at.map(|at| STALE_AFTER.saturating_sub(at.elapsed()));
-        tokio::time::sleep(left.unwrap_or_default()).await;
-        // Noted before the members are read: whoever comes during the reading may have been invited
-        // too late for it.
-        *read_at = Some(Instant::now());
-        self.register.catch_up().await;
-        // Those who are known stay so.
+    /// Reads the members after a member was recorded.
+    async fn read_joined(&self) {
+        // Their invitation is used up, so they get their token whatever comes. If this fails, the
+        // members are read again when they come with it.
         self.read_members().await.ok();
     }
 
@@ -155,7 +139,12 @@ impl TeamDesk {
         if is_known(&self.roster()) {
             return true;
         }
-        self.read_if_stale().await;
+        let reading = async {
+            self.register.catch_up().await;
+            // Those who are known stay so.
+            self.read_members().await.ok();
+        };
+        self.readings.read_if_stale(reading).await;
         is_known(&self.roster())
     }
 
@@ -216,7 +205,7 @@ impl TeamDesk {
         });
         let joined = joined.await?;
         // The list is renewed here, because the machine comes back at once with its token.
-        self.read_members().await?;
+        self.read_joined().await;
         let token = token.reveal().to_owned();
         Ok(joined.map(|name| MachineJoined { name, token, team: self.team_name() }))
     }
