@@ -19,6 +19,7 @@ use callgate_client::{Client, ClientSettings, RestartBackOff};
 
 use crate::config::{AgentFlags, AgentSettings, load_agent_config, process_surroundings};
 use crate::failure::Failure;
+use crate::terminal::colours::wants_colours;
 use crate::terminal::modes::has_terminal;
 use input_history_file::InputHistoryFile;
 use line_chat::LineChat;
@@ -82,7 +83,7 @@ impl ChatArgs {
                 let history =
                     around.data_folder().map(|folder| InputHistoryFile::in_folder(&folder));
                 let is_kept = config.agent.history.is_some();
-                let colours = env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+                let colours = wants_colours();
                 let start = ChatParts { client, folders, wanted, is_kept, history };
                 let code = if is_dumb() {
                     LineChat { start }.run().await

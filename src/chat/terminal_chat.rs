@@ -1,7 +1,6 @@
 //! The chat in a terminal: reads keys, draws frames, and carries out what the chat wants.
 
 use std::io::{self, Write};
-use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -66,9 +65,9 @@ impl TerminalChat {
         let mut job_control = JobControl::listen()?;
         let mut signals = TerminalSignals::listen()?;
         let mut watch = self.start.client.watch(WatchStart::Oldest);
-        let modes = Arc::new(KeyModes::start_with_all_keys()?);
+        let modes = KeyModes::start_with_all_keys()?;
         let (pressed, mut keys) = mpsc::channel(64);
-        let reader = Arc::clone(&modes);
+        let reader = modes.share_modes();
         thread::Builder::new().name("keys".to_owned()).spawn(move || {
             // A chat that has ended reads no keys.
             read_keys(&reader, |batch| drop(pressed.blocking_send(batch)));
@@ -112,7 +111,7 @@ impl TerminalChat {
             }
         };
         running.leave_terminal();
-        modes.hand_over(TerminalHolder::Others);
+        drop(modes);
         running.chat.stop_runtime().await;
         Ok(code)
     }

@@ -1,8 +1,9 @@
 //! The modes of the terminal, while keys are read and while a shell has it.
 
 use std::io::{self, IsTerminal};
+use std::ops::Deref;
 use std::os::fd::AsFd;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use callgate_link::process::ProcessStat;
@@ -54,9 +55,34 @@ pub(crate) struct KeyModes {
     holder: Mutex<TerminalHolder>,
 }
 
+/// The terminal while this program has it. Dropping this hands it over with its original modes,
+/// also after an error; a thread that reads keys has a share of the modes and may outlive it.
+#[derive(Debug)]
+pub(crate) struct HeldTerminal(Arc<KeyModes>);
+
+impl HeldTerminal {
+    pub(crate) fn share_modes(&self) -> Arc<KeyModes> {
+        Arc::clone(&self.0)
+    }
+}
+
+impl Deref for HeldTerminal {
+    type Target = KeyModes;
+
+    fn deref(&self) -> &KeyModes {
+        &self.0
+    }
+}
+
+impl Drop for HeldTerminal {
+    fn drop(&mut self) {
+        self.0.hand_over(TerminalHolder::Others);
+    }
+}
+
 impl KeyModes {
     /// Makes the terminal deliver each key at once and without echo; Ctrl-C still interrupts.
-    pub(crate) fn start() -> io::Result<Self> {
+    pub(crate) fn start() -> io::Result<HeldTerminal> {
         Self::start_with(true, |single| {
             single.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
         })
@@ -64,7 +90,7 @@ impl KeyModes {
 
     /// Makes the terminal deliver every key unchanged: also Ctrl-C, Ctrl-Z and Ctrl-S, which then
     /// have no effect of their own, and Enter as a key other than Ctrl-J.
-    pub(crate) fn start_with_all_keys() -> io::Result<Self> {
+    pub(crate) fn start_with_all_keys() -> io::Result<HeldTerminal> {
         Self::start_with(true, |single| {
             let local = LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG;
             single.local_modes.remove(local | LocalModes::IEXTEN);
@@ -74,7 +100,7 @@ impl KeyModes {
 
     /// Makes the terminal deliver whole lines, and show nothing of them but their end. Ctrl-C still
     /// interrupts; Ctrl-\ does nothing, since it would leave the terminal so.
-    pub(crate) fn start_hidden_line() -> io::Result<Self> {
+    pub(crate) fn start_hidden_line() -> io::Result<HeldTerminal> {
         Self::start_with(false, |hidden| {
             hidden.local_modes.remove(LocalModes::ECHO);
             hidden.local_modes.insert(LocalModes::ICANON | LocalModes::ISIG | LocalModes::ECHONL);
@@ -82,7 +108,10 @@ impl KeyModes {
         })
     }
 
-    fn start_with(tells_pastes: bool, change: impl FnOnce(&mut Termios)) -> io::Result<Self> {
+    fn start_with(
+        tells_pastes: bool,
+        change: impl FnOnce(&mut Termios),
+    ) -> io::Result<HeldTerminal> {
         let before = tcgetattr(io::stdin())?;
         let mut single = before.clone();
         change(&mut single);
@@ -92,7 +121,7 @@ impl KeyModes {
         let modes =
             Self { before, single, tells_pastes, holder: Mutex::new(TerminalHolder::Program) };
         modes.write_paste_mode(TELL_PASTES);
-        Ok(modes)
+        Ok(HeldTerminal(Arc::new(modes)))
     }
 
     fn write_paste_mode(&self, pastes: &str) {
@@ -115,7 +144,7 @@ impl KeyModes {
     }
 
     /// Hands the terminal over with its original modes.
-    pub(crate) fn hand_over(&self, to: TerminalHolder) {
+    fn hand_over(&self, to: TerminalHolder) {
         let mut holder = lock(&self.holder);
         if *holder == TerminalHolder::Program {
             self.write_paste_mode(TELL_NO_PASTES);

@@ -7,7 +7,7 @@ use callgate_wire::HiddenText;
 use tokio::sync::oneshot;
 
 use crate::terminal::interruptions::Interruptions;
-use crate::terminal::modes::{JobControl, KeyModes, TerminalHolder};
+use crate::terminal::modes::{JobControl, KeyModes};
 
 /// The longest line of a terminal, in bytes. The system drops what is typed beyond it.
 const LONGEST_LINE: usize = 4095;
@@ -21,13 +21,11 @@ pub(crate) fn read_typed_secret(what: &str) -> io::Result<Option<HiddenText>> {
         let (mut interruptions, mut job_control) =
             (Interruptions::listen()?, JobControl::listen()?);
         let modes = KeyModes::start_hidden_line()?;
-        let read = tokio::select! {
+        tokio::select! {
             line = typed_line(what) => line.map(Some),
             () = interruptions.next() => Ok(None),
             Err(error) = job_control.follow(&modes) => Err(error),
-        };
-        modes.hand_over(TerminalHolder::Others);
-        read
+        }
     });
     // The thread that reads may never return.
     runtime.shutdown_background();

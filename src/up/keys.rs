@@ -17,8 +17,9 @@ use rustix::termios::tcgetwinsize;
 use tokio::sync::mpsc;
 
 use super::page::PageLinks;
+use crate::terminal::colours::wants_colours;
 use crate::terminal::key_reader::read_keys;
-use crate::terminal::modes::{JobControl, KeyModes, TerminalHolder};
+use crate::terminal::modes::{HeldTerminal, JobControl, KeyModes};
 
 /// The key that prints a link to the page.
 const PAGE_KEY: TerminalKey = TerminalKey::Char('o');
@@ -28,7 +29,7 @@ const ONE_LINK_PER: Duration = Duration::from_secs(1);
 /// A terminal that delivers single keys; restored when this is dropped.
 #[derive(Debug)]
 pub(super) struct Keyboard {
-    modes: Arc<KeyModes>,
+    modes: HeldTerminal,
     job_control: JobControl,
     terminal: Arc<Mutex<Terminal>>,
     /// Makes the screen show the current question again.
@@ -46,10 +47,10 @@ impl Keyboard {
     ) -> io::Result<Self> {
         // Before the modes are changed, so that no stop comes in between.
         let job_control = JobControl::listen()?;
-        let modes = Arc::new(KeyModes::start()?);
+        let modes = KeyModes::start()?;
         let start = Instant::now();
         let name = env::var("USER").unwrap_or_else(|_| "you".to_owned());
-        let colours = env::var_os("NO_COLOR").is_none();
+        let colours = wants_colours();
         let terminal = Arc::new(Mutex::new(Terminal::new(&name, colours)));
         // There is room for one, because a second redraw would show the same.
         let (redraw, redraws) = sync_channel(1);
@@ -64,7 +65,7 @@ impl Keyboard {
                 print_change(&shown, start, Terminal::redraw);
             }
         })?;
-        let modes = Arc::clone(&keyboard.modes);
+        let modes = keyboard.modes.share_modes();
         let page = page.map(|address| PageLinks { address, desk: desk.clone(), name });
         let mut keys = KeyReader { terminal, desk, page, linked: None, modes, start };
         thread::Builder::new().name("keys".to_owned()).spawn(move || {
@@ -90,12 +91,6 @@ impl Keyboard {
 
     pub(super) fn open_questions(&self) -> Vec<String> {
         lock(&self.terminal).open_questions().collect()
-    }
-}
-
-impl Drop for Keyboard {
-    fn drop(&mut self) {
-        self.modes.hand_over(TerminalHolder::Others);
     }
 }
 

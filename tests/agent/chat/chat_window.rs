@@ -5,6 +5,7 @@ use std::process::Command;
 use std::sync::mpsc;
 
 use callgate_testkit::messages::{Messages, Turn};
+use callgate_testkit::terminal::Terminal;
 use serde_json::json;
 
 use crate::chat::chat_screen::Chat;
@@ -108,4 +109,29 @@ fn ctrl_z_gives_the_terminal_to_the_shell_and_fg_takes_it_again() {
     chat.press("exit 3\r");
     assert_eq!(chat.end().code(), Some(3));
     assert!(fake.last().user_text().contains("half a message"));
+}
+
+/// What is drawn goes to another terminal, so that drawing fails while the keys are still there.
+#[test]
+fn a_chat_that_cannot_draw_any_more_gives_the_terminal_back() {
+    let setup = Setup::new();
+    let mut other = Command::new("/bin/sh");
+    other.args(["-c", "tty; exec sleep 1000"]);
+    let other = Terminal::spawn(&other);
+    other.wait_for("\n");
+    let device = other.written().trim().to_owned();
+    let chat = setup.program(&["chat"]);
+    let mut shell = Command::new("/bin/sh");
+    shell.arg("-c").arg(format!("{} chat > {device}; stty -a", chat.get_program().display()));
+    shell.current_dir(setup.work());
+    shell.envs(chat.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let mut keys = Terminal::spawn(&shell);
+    other.wait_for("/help");
+    drop(other);
+    keys.press("x");
+    keys.wait_for("icanon");
+    let modes = keys.written();
+    let has = |mode: &str| modes.split_whitespace().any(|word| word.trim_end_matches(';') == mode);
+    assert!(has("icanon") && has("echo") && has("isig") && has("icrnl"), "{modes}");
+    assert!(keys.end().success());
 }
