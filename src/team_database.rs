@@ -4,6 +4,8 @@
 mod ledger_copier;
 #[cfg(test)]
 pub(crate) mod test_stores;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -263,12 +265,16 @@ impl DatabaseWatcher {
         let Some(last) = self.last else {
             // Lists are read after the database counts as reachable, which is after this. So no
             // change between this number and the lists is missed.
-            self.last = Some(self.store.last_change()?);
-            if let Some(days) = self.kept_days.take()
-                && let Some(told) = set_kept_days(self.store.as_mut(), days)?
-            {
-                (self.warn)(&told);
+            let last = self.store.last_change()?;
+            if let Some(days) = self.kept_days {
+                let told = set_kept_days(self.store.as_mut(), days);
+                // A server that has gone away is told again when it is back.
+                if !told.as_ref().is_err_and(TeamStoreError::is_passing) {
+                    self.kept_days = None;
+                }
+                told?.iter().for_each(|told| (self.warn)(told));
             }
+            self.last = Some(last);
             return Ok(Vec::new());
         };
         let changes = self.store.wait_for_changes(last, WATCH)?;
