@@ -45,15 +45,15 @@ pub(super) fn show_team_log(args: &LogArgs, file: Option<&Path>) -> Result<ExitC
     if args.verify {
         return log.verify_chains();
     }
-    let is_table = !args.json && args.export.is_none();
+    let last = log.newest_limit();
     let mut marks = match &args.resume {
         Some(path) => read_marks(path)?,
-        // What comes while the table is written is shown after it.
-        None if is_table => log.read_ends()?,
+        // What comes while the last ones are written is shown after them.
+        None if last.is_some() => log.read_ends()?,
         None => ChainMarks::new(),
     };
-    if is_table && args.resume.is_none() {
-        log.write_table()?;
+    if let Some(limit) = last {
+        log.write_last(limit)?;
         if !args.follow {
             return Ok(ExitCode::SUCCESS);
         }
@@ -104,11 +104,27 @@ impl<'a> TeamLog<'a> {
         Ok(chains.map(|AuditChain { name, head }| (name, head.seq)).collect())
     }
 
+    /// Returns true if a person reads it.
+    fn is_table(&self) -> bool {
+        !self.args.json && self.args.export.is_none()
+    }
+
+    /// Returns how many of the newest entries are written first, 0 for all; `None` if each chain is
+    /// written from its mark on.
+    fn newest_limit(&self) -> Option<usize> {
+        let limit = self.entry_filter().limit;
+        match self.args.resume {
+            Some(_) => None,
+            None if self.is_table() => Some(limit.unwrap_or(TABLE)),
+            None => limit.filter(|limit| *limit > 0),
+        }
+    }
+
     /// Writes the newest entries, the oldest of them first.
-    fn write_table(&mut self) -> Result<(), Failure> {
+    fn write_last(&mut self, limit: usize) -> Result<(), Failure> {
         let (which, ahead_ms) = (self.entry_filter(), self.ahead_ms);
-        let limit = which.limit.unwrap_or(TABLE);
-        let hides_details = which.hides_details();
+        let is_table = self.is_table();
+        let hides_details = is_table && which.hides_details();
         let mut filter = which.build_audit_filter();
         let mut found: Vec<AuditRecord> = Vec::new();
         loop {
@@ -126,11 +142,14 @@ impl<'a> TeamLog<'a> {
         if limit > 0 {
             found.truncate(limit);
         }
-        if found.is_empty() {
+        // For a program, empty output is an answer.
+        if found.is_empty() && is_table {
             write_error_line("nothing in the log of the team matches");
         }
         for record in found.iter().rev() {
-            let question = self.read_question(record)?;
+            // Only a row of the table says what was asked.
+            let question =
+                if is_table { self.read_question(record)? } else { QuestionSummary::default() };
             self.write_record(record, &question)?;
         }
         Ok(self.writer.flush()?)

@@ -120,6 +120,28 @@ fn whoever_follows_the_log_goes_on_after_the_server_was_away() {
 }
 
 #[test]
+fn programs_are_given_the_last_entries_too() {
+    let Some(server) = shared_server() else { return };
+    let _used = server.use_server();
+    let database = server.make_database();
+    let mut store = open_store(server, &database);
+    let head = copy(&mut store, ChainHead::NONE, 10, now_ms());
+    let machine = machine_at(server, &database, "");
+    let log = |more: &[&str]| machine.done(&[&["log", "--team"], more].concat());
+    for format in [&["--json"][..], &["--export", "ndjson"]] {
+        assert_eq!(numbers(&log(&[format, &["-n", "3"]].concat())), [8, 9, 10], "{format:?}");
+        assert_eq!(numbers(&log(&[format, &["-n", "0"]].concat())).len(), 10, "{format:?}");
+    }
+    assert_eq!(log(&["--json", "-n", "3", "--grep", "nothing has this"]), "");
+    // Who follows is given the last ones and what comes after them.
+    let mut following =
+        Piped::spawn(machine.command(&["log", "--team", "--json", "-n", "1", "--follow"]));
+    assert_eq!(numbers(&following.recv_line()), [10]);
+    copy(&mut store, head, 2, now_ms());
+    assert_eq!([numbers(&following.recv_line()), numbers(&following.recv_line())], [[11], [12]]);
+}
+
+#[test]
 fn what_was_removed_before_it_was_exported_is_told() {
     let Some(server) = shared_server() else { return };
     let _used = server.use_server();
