@@ -36,6 +36,15 @@ struct SignInFile {
     /// The sign-in, or nothing if it is in the keyring.
     #[serde(skip_serializing_if = "Option::is_none")]
     sign_in: Option<ServerSignIn>,
+    /// Whether the keyring may have an older sign-in, which could not be removed there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    has_older_in_keyring: bool,
+}
+
+impl SignInFile {
+    fn needs_keyring(&self) -> bool {
+        self.sign_in.is_none() || self.has_older_in_keyring
+    }
 }
 
 /// What is known of a sign-in without its tokens.
@@ -97,8 +106,8 @@ impl SignInFiles {
 
     /// Removes the sign-in to the server at this address. Returns false if there is none.
     pub(crate) fn remove(&self, url: &str) -> Result<bool, String> {
-        let Some(known) = self.find_known(url)? else { return Ok(false) };
-        if known.is_in_keyring {
+        let Some(file) = self.read(url)? else { return Ok(false) };
+        if file.needs_keyring() {
             clear_secret(&Self::keyring_name(url)).map_err(|error| error.to_string())?;
         }
         // The file goes last: without it nobody would know of the secret in the keyring.
@@ -123,12 +132,18 @@ impl SignInStore for SignInFiles {
         let url = &sign_in.url;
         let secret = serde_json::to_string(sign_in).map_err(|error| error.to_string())?;
         let fits = secret.len() <= LONGEST_SIGN_IN;
-        let is_in_keyring =
-            fits && store_secret(&Self::keyring_name(url), &HiddenText::new(secret)).is_ok();
+        let name = Self::keyring_name(url);
+        let is_in_keyring = fits && store_secret(&name, &HiddenText::new(secret)).is_ok();
+        // Tokens from before would stay in the keyring, where a sign-out no longer looked.
+        let had_in_keyring =
+            || self.read(url).ok().flatten().is_some_and(|file| file.needs_keyring());
+        let has_older_in_keyring =
+            !is_in_keyring && had_in_keyring() && clear_secret(&name).is_err();
         let file = SignInFile {
             url: url.clone(),
             issuer: sign_in.issuer.clone(),
             sign_in: (!is_in_keyring).then(|| sign_in.clone()),
+            has_older_in_keyring,
         };
         self.write(url, &file).map_err(|error| format!("{}: {error}", self.folder.display()))
     }

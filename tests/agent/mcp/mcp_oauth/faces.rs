@@ -42,14 +42,8 @@ fn the_chat_shows_the_whole_address() {
     chat.quit();
 }
 
-#[test]
-fn commands_list_servers_and_sign_in_and_out() {
-    let peer = Peer::start(&[]);
-    let fake = Messages::start([]);
-    let setup = peer.setup(&fake);
-    let list = || run(setup.program(&["mcp", "list"]), DEADLINE).stdout;
-    let wanted = format!("far: {}, wants you to sign in: callgate mcp login far\n", peer.url);
-    assert_eq!(list(), wanted);
+/// Signs in with `callgate mcp login`.
+fn log_in(setup: &Setup, peer: &Peer) {
     let mut login = Piped::spawn(setup.program(&["mcp", "login", "far"]));
     let address = loop {
         let line = login.recv_line_or_end().unwrap();
@@ -59,6 +53,43 @@ fn commands_list_servers_and_sign_in_and_out() {
     };
     assert!(sign_in(&address).contains("You are signed in"));
     assert!(login.wait_exit(DEADLINE).success(), "{}", login.stderr());
+}
+
+/// Stands for the program that reaches the keyring. It fails while there is a file `broken`.
+const SECRET_TOOL: &str = "\
+cd \"${0%/*}\"
+if [ -e broken ]; then echo 'secret-tool: Cannot autolaunch D-Bus' >&2; exit 1; fi
+case $1 in store) cat > kept ;; lookup) cat kept ;; clear) rm -f kept ;; esac";
+
+#[test]
+fn signing_out_removes_the_tokens_that_an_earlier_sign_in_left_in_the_keyring() {
+    let peer = Peer::start(&[]);
+    let fake = Messages::start([]);
+    let setup = peer.setup(&fake).script("bin/secret-tool", SECRET_TOOL);
+    let bin = setup.work().join("bin");
+    let setup = setup.env("PATH", &format!("{}:/usr/bin:/bin", bin.display()));
+    let list = || run(setup.program(&["mcp", "list"]), DEADLINE).stdout;
+    log_in(&setup, &peer);
+    assert!(list().contains("kept in the keyring"), "{}", list());
+    fs::write(bin.join("broken"), "").unwrap();
+    log_in(&setup, &peer);
+    assert!(list().contains("kept in a private file"), "{}", list());
+    fs::remove_file(bin.join("broken")).unwrap();
+    assert!(bin.join("kept").exists(), "nobody could remove it");
+    let out = run(setup.program(&["mcp", "logout", "far"]), DEADLINE);
+    assert!(out.stdout.starts_with("You are signed out of `far`."), "{}", out.stdout);
+    assert!(!bin.join("kept").exists());
+}
+
+#[test]
+fn commands_list_servers_and_sign_in_and_out() {
+    let peer = Peer::start(&[]);
+    let fake = Messages::start([]);
+    let setup = peer.setup(&fake);
+    let list = || run(setup.program(&["mcp", "list"]), DEADLINE).stdout;
+    let wanted = format!("far: {}, wants you to sign in: callgate mcp login far\n", peer.url);
+    assert_eq!(list(), wanted);
+    log_in(&setup, &peer);
     let signed_in =
         format!("far: {}, signed in by {}, kept in a private file\n", peer.url, peer.issuer);
     assert_eq!(list(), signed_in);
