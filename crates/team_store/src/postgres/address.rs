@@ -50,7 +50,7 @@ impl ServerAddress {
         }
         // A server that does not offer TLS could be somebody in between.
         if config.get_ssl_mode() == SslMode::Prefer {
-            let is_here = config.get_hosts().iter().all(is_local);
+            let is_here = (0..config.get_hosts().len()).all(|index| is_local(&config, index));
             config.ssl_mode(if is_here { SslMode::Disable } else { SslMode::Require });
         }
         let why = "the file of `sslrootcert` has no certificate that can be read";
@@ -105,12 +105,18 @@ fn take_strict_mode(url: String) -> (String, Option<String>) {
     }
 }
 
-fn is_local(host: &Host) -> bool {
-    match host {
-        Host::Unix(_) => true,
-        Host::Tcp(name) => {
+/// Returns true if a host is on this machine.
+fn is_local(config: &Config, index: usize) -> bool {
+    // The address counts if there is one: the name is then only the one that a certificate is for.
+    if let Some(address) = config.get_hostaddrs().get(index) {
+        return address.is_loopback();
+    }
+    match config.get_hosts().get(index) {
+        Some(Host::Unix(_)) => true,
+        Some(Host::Tcp(name)) => {
             name == "localhost" || name.parse().is_ok_and(|address: IpAddr| address.is_loopback())
         }
+        None => false,
     }
 }
 
@@ -177,6 +183,9 @@ mod tests {
         assert_eq!(mode("postgres://a@db.example/d"), SslMode::Require);
         assert_eq!(mode("postgres://a@127.0.0.1,db.example/d?sslmode=prefer"), SslMode::Require);
         assert_eq!(mode("postgres://a@db.example/d?sslmode=disable"), SslMode::Disable);
+        // The connection goes to the address, whatever the name is.
+        assert_eq!(mode("postgres://a@localhost/d?hostaddr=10.0.0.5"), SslMode::Require);
+        assert_eq!(mode("postgres://a@db.example/d?hostaddr=127.0.0.1"), SslMode::Disable);
         // The modes of libpq in which the certificate is checked.
         assert_eq!(mode("postgres://a@127.0.0.1/d?sslmode=verify-full"), SslMode::Require);
         assert_eq!(mode("postgres://a@db.example/d?user=b&sslmode=verify-ca"), SslMode::Require);
