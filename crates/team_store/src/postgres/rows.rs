@@ -107,17 +107,30 @@ pub(super) async fn read_all<T: RowValue>(
     query: &'static str,
     values: Values<'_>,
 ) -> Result<Vec<T>, ServerFault> {
+    let rows = query_rows(session, query, values).await?;
+    Ok(read_rows(session, &rows))
+}
+
+pub(super) async fn query_rows(
+    session: &mut ServerSession,
+    query: &'static str,
+    values: Values<'_>,
+) -> Result<Vec<Row>, ServerFault> {
     let statement = session.prepare(query).await?;
-    let rows = session.client.query(&statement, values).await?;
+    Ok(session.client.query(&statement, values).await?)
+}
+
+/// Reads rows, except for those that cannot be read.
+pub(super) fn read_rows<T: RowValue>(session: &mut ServerSession, rows: &[Row]) -> Vec<T> {
     let mut found = Vec::with_capacity(rows.len());
-    for row in &rows {
+    for row in rows {
         match T::read_row(row) {
             Ok(value) => found.push(value),
             Err(_) => session.note_unread(T::row_name(row)),
         }
     }
     found.iter().map(T::change_number).max().inspect(|last| session.mark_seen(*last));
-    Ok(found)
+    found
 }
 
 /// Reads changes of both kinds in one view, so that none between them is missed.

@@ -94,7 +94,8 @@ pub(super) const DUE_QUESTIONS: &str = concat!(
     "SELECT ",
     read_question!(),
     " FROM questions WHERE (state = 'open' OR (state = 'answered' AND outcome IS NULL))
-     AND deadline_ms <= now_ms() - CASE state WHEN 'open' THEN 0 ELSE $1::bigint END LIMIT 100"
+     AND deadline_ms <= now_ms() - CASE state WHEN 'open' THEN 0 ELSE $1::bigint END
+     AND (deadline_ms, id) > ($2, $3) ORDER BY deadline_ms, id LIMIT 100"
 );
 
 /// The limit is [`MOST_ROWS`](crate::MOST_ROWS): `order_changes` relies on it.

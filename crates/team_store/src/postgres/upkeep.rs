@@ -1,5 +1,6 @@
 //! Closes what is due, and removes what is old.
 
+use super::rows::{self, Values};
 use super::{PostgresTeamStore, statements};
 use crate::TeamStore;
 use crate::error::TeamResult;
@@ -15,11 +16,18 @@ impl PostgresTeamStore {
         let late = i64::try_from(LONGEST_DELIVERY.as_millis()).unwrap_or(i64::MAX);
         let lost = QuestionNote::Outcome(DeliveryOutcome::Lost);
         let mut expired = Vec::new();
+        // The time and the id of the last one of each part: some may be there that cannot be read,
+        // and stay.
+        let mut after = (i64::MIN, String::new());
         loop {
-            let due: Vec<TeamQuestion> = self.read_all(statements::DUE_QUESTIONS, &[&late])?;
-            if due.is_empty() {
-                return Ok(expired);
-            }
+            let (due, last) = self.run(async |session| {
+                let values: Values<'_> = &[&late, &after.0, &after.1];
+                let found = rows::query_rows(session, statements::DUE_QUESTIONS, values).await?;
+                let last = found.last().map(|row| (row.get("deadline_ms"), row.get("id")));
+                Ok((rows::read_rows::<TeamQuestion>(session, &found), last))
+            })?;
+            let Some(last) = last else { return Ok(expired) };
+            after = last;
             for TeamQuestion { id, state, .. } in due {
                 let given_up = match state {
                     TeamQuestionState::Open => {

@@ -42,6 +42,7 @@ promises! {
     whoever_has_left_answers_nothing,
     whoever_has_lost_their_role_answers_nothing,
     what_cannot_be_read_is_left_out,
+    what_cannot_be_read_keeps_nothing_from_expiring,
     a_document_is_changed_by_compare_and_set,
     a_watcher_sees_every_change_in_order,
     a_watcher_that_comes_late_reads_what_it_missed,

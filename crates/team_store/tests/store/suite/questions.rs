@@ -351,6 +351,21 @@ pub(crate) fn what_cannot_be_read_is_left_out(fixture: &Fixture) {
     assert!(store.ask_question(&ask(2)).is_err());
 }
 
+pub(crate) fn what_cannot_be_read_keeps_nothing_from_expiring(fixture: &Fixture) {
+    let mut store = fixture.open();
+    for number in 0..101 {
+        store.ask_question(&ask(number)).unwrap();
+    }
+    let last = id(100);
+    fixture.tamper(&format!(
+        "UPDATE questions SET deadline_ms = 1;
+         UPDATE questions SET first_allow = 'x' WHERE id <> '{last}'"
+    ));
+    let expired = store.expire_questions().unwrap();
+    assert_eq!(expired.iter().map(|it| &it.id).collect::<Vec<_>>(), [&last]);
+    assert_eq!(store.expire_questions().unwrap(), []);
+}
+
 pub(crate) fn the_words_of_an_agent_follow_its_question(fixture: &Fixture) {
     let (mut one, mut other) = (fixture.open(), fixture.open());
     let AskReceipt::Recorded(asked) = one.ask_question(&ask(1)).unwrap() else { panic!() };
