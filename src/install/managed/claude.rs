@@ -2,6 +2,8 @@
 //!
 //! Pure: text in, text out.
 
+use std::ops::Range;
+
 use callgate_wire::hook::agents::JsonHooks;
 use serde_json::{Value, json};
 
@@ -31,15 +33,16 @@ pub(in crate::install) fn install_claude_hooks(
         done.text = with_member(&done.text, name, &value)?;
     }
     // A project cannot override an empty value here, so that it puts nothing before our hook.
-    done.text = if has_env(&done.text)? {
-        with_env(&done.text, Some(""))?
-    } else {
-        with_member(&done.text, ENV, &json!({ PREFIX: "" }))?
+    done.text = match find_env(&done.text)? {
+        Some(env) if json::has_first_char(&done.text, &env.value, '{') => {
+            with_prefix(&done.text, &env)?
+        }
+        _ => with_member(&done.text, ENV, &json!({ PREFIX: "" }))?,
     };
     Ok(done)
 }
 
-/// Removes our hooks, and the keys beside them unless the backup has them.
+/// Removes our hooks, and makes the keys beside them what they are in the backup.
 pub(in crate::install) fn uninstall_claude_hooks(
     text: &str,
     backup: Option<&str>,
@@ -57,14 +60,15 @@ pub(in crate::install) fn uninstall_claude_hooks(
     let had = backup.and_then(|text| serde_json::from_str(text).ok()).unwrap_or(Value::Null);
     let mut text = text.to_owned();
     for (name, value) in managed_switches() {
-        // A key that the administrator had before stays.
-        if had[name].is_null() {
-            text = without_member(&text, name, &value)?;
-        }
+        let root = FoundHooks::parse_claude_text(&text)?.root;
+        text = with_member_before(&text, &root, name, &value, &had[name]);
     }
-    if had[ENV][PREFIX].is_null() {
-        text = with_env(&text, None)?;
-        text = if had[ENV].is_null() { without_member(&text, ENV, &json!({}))? } else { text };
+    if let Some(env) = find_env(&text)? {
+        text = with_member_before(&text, &env.value, PREFIX, &json!(""), &had[ENV][PREFIX]);
+    }
+    if had[ENV].is_null() {
+        let root = FoundHooks::parse_claude_text(&text)?.root;
+        text = with_member_before(&text, &root, ENV, &json!({}), &Value::Null);
     }
     let removed = edit::uninstall_json_hooks(&JsonHooks::CLAUDE, &text, None)?;
     let is_empty = |text: &str| {
@@ -93,42 +97,44 @@ fn with_member(text: &str, name: &str, value: &Value) -> Result<String, EditRefu
     Ok(layout.insert_child(text, &found.root, &found.members, Some(name), value))
 }
 
-/// Removes a member of the object if it has this value.
-fn without_member(text: &str, name: &str, value: &Value) -> Result<String, EditRefusal> {
-    let (found, members) = parse_root(text)?;
-    let is_it = |member: &JsonMember| member.name == name && has_value(text, member, value);
-    Ok(match members.iter().position(is_it) {
-        Some(at) => layout::remove_child(text, &found.root, &found.members, at),
+/// Makes a member of an object what it was before, if it has the value that we have set. What
+/// others have made of it since stays.
+fn with_member_before(
+    text: &str,
+    object: &Range<usize>,
+    name: &str,
+    set: &Value,
+    before: &Value,
+) -> String {
+    let members = json::object_members(text, object);
+    let is_it = |member: &JsonMember| member.name == name && has_value(text, member, set);
+    match members.iter().rposition(is_it) {
+        Some(at) if before.is_null() => {
+            layout::remove_child(text, object, &whole_members(&members), at)
+        }
+        Some(at) => text_with_value(text, &members[at], before),
         None => text.to_owned(),
-    })
+    }
 }
 
-fn has_env(text: &str) -> Result<bool, EditRefusal> {
+fn find_env(text: &str) -> Result<Option<JsonMember>, EditRefusal> {
     let (_, members) = parse_root(text)?;
-    let env = members.iter().rfind(|member| member.name == ENV);
-    Ok(env.is_some_and(|env| json::has_first_char(text, &env.value, '{')))
+    Ok(members.into_iter().rfind(|member| member.name == ENV))
 }
 
-/// Sets the prefix in `env`, which has to be there, or removes the one that we have set.
-fn with_env(text: &str, prefix: Option<&str>) -> Result<String, EditRefusal> {
-    let (found, members) = parse_root(text)?;
-    let Some(env) = members.iter().rfind(|member| member.name == ENV) else {
-        return Ok(text.to_owned());
-    };
+/// Sets an empty prefix in `env`, which is an object.
+fn with_prefix(text: &str, env: &JsonMember) -> Result<String, EditRefusal> {
     let variables = json::object_members(text, &env.value);
-    let wholes: Vec<_> = variables.iter().map(|member| member.whole.clone()).collect();
-    let at = variables.iter().rposition(|member| member.name == PREFIX);
-    Ok(match (prefix, at) {
-        (Some(prefix), Some(at)) => text_with_value(text, &variables[at], &json!(prefix)),
-        (Some(prefix), None) => {
-            let layout = JsonLayout::from_text(text, &found);
-            layout.insert_child(text, &env.value, &wholes, Some(PREFIX), &json!(prefix))
-        }
-        (None, Some(at)) if has_value(text, &variables[at], &json!("")) => {
-            layout::remove_child(text, &env.value, &wholes, at)
-        }
-        (None, _) => text.to_owned(),
-    })
+    if let Some(prefix) = variables.iter().rfind(|member| member.name == PREFIX) {
+        return Ok(text_with_value(text, prefix, &json!("")));
+    }
+    let layout = JsonLayout::from_text(text, &FoundHooks::parse_claude_text(text)?);
+    let wholes = whole_members(&variables);
+    Ok(layout.insert_child(text, &env.value, &wholes, Some(PREFIX), &json!("")))
+}
+
+fn whole_members(members: &[JsonMember]) -> Vec<Range<usize>> {
+    members.iter().map(|member| member.whole.clone()).collect()
 }
 
 fn has_value(text: &str, member: &JsonMember, value: &Value) -> bool {

@@ -3,7 +3,7 @@
 //! Pure: text in, text out.
 
 use callgate_hooks::hook_command::{CommandOwner, command_owner};
-use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
+use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, TableLike, value};
 
 use super::super::RemovedHooks;
 use super::super::edit::{InstalledSettings, WantedHook};
@@ -34,7 +34,7 @@ pub(in crate::install) fn install_codex_hooks(
     Ok(InstalledSettings { text: document.to_string(), ..InstalledSettings::default() })
 }
 
-/// Removes our hooks, and the keys beside them unless the backup has them.
+/// Removes our hooks, and makes the keys beside them what they are in the backup.
 pub(in crate::install) fn uninstall_codex_hooks(
     text: &str,
     backup: Option<&str>,
@@ -52,15 +52,9 @@ pub(in crate::install) fn uninstall_codex_hooks(
     let had = backup.and_then(|text| parse_document(text).ok()).unwrap_or_default();
     drop_ours(&mut document);
     let table = document.as_table_mut();
-    if had.get(MANAGED_ONLY).is_none() && is_on(table.get(MANAGED_ONLY)) {
-        table.remove(MANAGED_ONLY);
-    }
-    let features = table.get_mut(FEATURES).and_then(Item::as_table_like_mut);
-    if let Some(features) = features
-        && had.get(FEATURES).and_then(|it| it.get(HOOKS)).is_none()
-        && is_on(features.get(HOOKS))
-    {
-        features.remove(HOOKS);
+    reset_switch(table, MANAGED_ONLY, had.get(MANAGED_ONLY));
+    if let Some(features) = table.get_mut(FEATURES).and_then(Item::as_table_like_mut) {
+        reset_switch(features, HOOKS, had.get(FEATURES).and_then(|it| it.get(HOOKS)));
         if features.is_empty() && had.get(FEATURES).is_none() {
             table.remove(FEATURES);
         }
@@ -78,6 +72,20 @@ fn parse_document(text: &str) -> Result<DocumentMut, EditRefusal> {
 fn set_switch(table: &mut Table, name: &str) {
     if !is_on(table.get(name)) {
         table.insert(name, value(true));
+    }
+}
+
+/// Makes a switch that is on what it was before. What others have made of it since stays.
+fn reset_switch(table: &mut dyn TableLike, name: &str, before: Option<&Item>) {
+    match before {
+        _ if !is_on(table.get(name)) => {}
+        Some(before) if is_on(Some(before)) => {}
+        Some(before) => {
+            table.insert(name, before.clone());
+        }
+        None => {
+            table.remove(name);
+        }
     }
 }
 

@@ -102,6 +102,24 @@ fn other_settings_of_claude_code_stay() {
 }
 
 #[test]
+fn what_an_administrator_had_set_is_back_although_the_file_has_changed_since() {
+    let before = "{\"disableAllHooks\":true,\"env\":{\"CLAUDE_CODE_SHELL_PREFIX\":\"/x\"}}";
+    let text = round_trip(&CLAUDE, before).replacen('{', "{\"model\":\"x\",", 1);
+    let RemovedHooks::Ours(text) = claude::uninstall_claude_hooks(&text, Some(before)).unwrap()
+    else {
+        panic!("{text}")
+    };
+    assert_eq!(text, before.replacen('{', "{\"model\":\"x\",", 1));
+    let before = "allow_managed_hooks_only = false\n\n[features]\nhooks = false\nweb = false\n";
+    let text = round_trip(&CODEX, before).replace("web = false", "web = true");
+    let RemovedHooks::Ours(text) = codex::uninstall_codex_hooks(&text, Some(before)).unwrap()
+    else {
+        panic!("{text}")
+    };
+    assert_eq!(text, before.replace("web = false", "web = true"));
+}
+
+#[test]
 fn codex_gets_requirements() {
     let text = round_trip(&CODEX, "");
     expect![[r#"
