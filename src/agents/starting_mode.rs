@@ -197,18 +197,38 @@ fn find_claude_mode(around: &Surroundings) -> StartingMode {
 fn find_codex_mode(around: &Surroundings) -> StartingMode {
     let user = CODEX.settings_folder(SettingsScope::User, around);
     let project = CODEX.settings_folder(SettingsScope::Project, around);
-    let named = |folder: PathBuf| {
+    let read = |folder: PathBuf| {
         let file = folder.join("config.toml");
         let settings: toml::Table = toml::from_str(&read_settings_text(&file)?).ok()?;
+        Some((settings, file))
+    };
+    let user = user.and_then(read);
+    let is_trusted = |folder: &Path| {
+        user.as_ref().is_some_and(|(settings, _)| is_trusted_by_codex(settings, folder))
+    };
+    // Codex ignores the settings of a project that its user does not trust.
+    let project = project.filter(|_| around.here.as_deref().is_some_and(is_trusted));
+    let named = |(settings, file): (toml::Table, PathBuf)| {
         let policy = settings.get("approval_policy")?;
         // A table is a policy of its own, called granular.
         Some((policy.as_str().unwrap_or("granular").to_owned(), file))
     };
-    let found = [project, user].into_iter().flatten().find_map(named);
+    let found = [project.and_then(read), user].into_iter().flatten().find_map(named);
     let (name, file) =
         found.map_or(("on-request".to_owned(), None), |(name, file)| (name, Some(file)));
     let asks = Some(name != "never");
     StartingMode { agent: &CODEX, name, file, asks }
+}
+
+/// Returns true if the settings of Codex's user say that they trust a folder, or the repository in
+/// which it is.
+fn is_trusted_by_codex(settings: &toml::Table, folder: &Path) -> bool {
+    let repository = folder.ancestors().find(|folder| folder.join(".git").exists());
+    let is_trusted = |folder: &Path| {
+        let project = settings.get("projects")?.get(folder.to_str()?)?;
+        Some(project.get("trust_level")?.as_str()? == "trusted")
+    };
+    [Some(folder), repository].into_iter().flatten().any(|it| is_trusted(it) == Some(true))
 }
 
 #[cfg(test)]

@@ -33,6 +33,30 @@ fn the_mode_is_the_one_that_the_settings_name() {
 }
 
 #[test]
+fn codex_reads_the_settings_of_projects_that_its_user_trusts() {
+    let home = tempfile::tempdir().unwrap();
+    let work = home.path().join("shop/src");
+    for folder in [home.path().join(".codex"), work.join(".codex"), home.path().join("shop/.git")] {
+        fs::create_dir_all(folder).unwrap();
+    }
+    fs::write(work.join(".codex/config.toml"), "approval_policy = \"never\"").unwrap();
+    let around = Surroundings { here: Some(work.clone()), ..test_surroundings(home.path(), &[]) };
+    let name_with = |trusted: &str| {
+        let settings = format!("approval_policy = \"untrusted\"\n{trusted}");
+        fs::write(home.path().join(".codex/config.toml"), settings).unwrap();
+        StartingMode::for_agent(&CODEX, &around).name
+    };
+    let project = |folder: &Path, level: &str| {
+        format!("[projects.{:?}]\ntrust_level = \"{level}\"", folder.to_str().unwrap())
+    };
+    assert_eq!(name_with(""), "untrusted");
+    assert_eq!(name_with(&project(&work, "untrusted")), "untrusted");
+    assert_eq!(name_with(&project(&work, "trusted")), "never");
+    assert_eq!(name_with(&project(&home.path().join("shop"), "trusted")), "never");
+    assert_eq!(name_with(&project(home.path(), "trusted")), "untrusted");
+}
+
+#[test]
 fn what_happens_is_told_for_each_mode() {
     let text = |agent, name: &str, unattended| {
         let asks = Some(name == "on-request");
