@@ -54,7 +54,7 @@ impl Drop for PrivateFolder {
     }
 }
 
-/// Removes the folders of processes that were killed, which nobody has locked.
+/// Removes the folders of processes that were killed, which nobody has locked, or not yet.
 fn remove_dead_folders(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
@@ -71,7 +71,31 @@ fn is_left(folder: &Path) -> bool {
     let us = rustix::process::geteuid().as_raw();
     let is_ours = fs::symlink_metadata(folder).is_ok_and(|it| it.is_dir() && it.uid() == us);
     let lock = lock_path(&folder.join("ask.sock"));
-    let age = fs::symlink_metadata(&lock).and_then(|it| it.modified());
+    // A process that was killed at once has left no lock.
+    let made = fs::symlink_metadata(&lock).or_else(|_| fs::symlink_metadata(folder));
+    let age = made.and_then(|it| it.modified());
     let is_old = age.is_ok_and(|at| at.elapsed().is_ok_and(|age| age > YOUNG));
     is_ours && is_old && matches!(FileLock::try_lock(&lock), Ok(Some(_)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::time::SystemTime;
+
+    use super::*;
+
+    #[test]
+    fn a_folder_whose_process_was_killed_before_it_had_a_lock_is_removed() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = |name: &str| home.path().join(format!("{PREFIX}{name}"));
+        for name in ["old", "young"] {
+            fs::create_dir(folder(name)).unwrap();
+        }
+        let before = SystemTime::now() - 2 * YOUNG;
+        File::open(folder("old")).unwrap().set_modified(before).unwrap();
+        let made = PrivateFolder::within(home.path()).unwrap();
+        assert!(!folder("old").exists());
+        assert!(folder("young").exists() && made.path().exists());
+    }
 }
