@@ -56,8 +56,8 @@ impl InviteArgs {
     pub(super) fn invite_member(self, config: &Config) -> Result<(), Failure> {
         let kind = self.kind();
         let mut register = TeamRegister::open(config)?;
-        let roster = register.read_roster()?;
-        self.check_name(&roster)?;
+        // Before anything is made for it.
+        self.check_name(&register.read_roster()?)?;
         self.check_remotes(config)?;
         let failed = |why: String| Failure::Failed(format!("cannot invite: {why}"));
         let certificates = DeskCertificates::open(config).map_err(failed)?;
@@ -74,27 +74,42 @@ impl InviteArgs {
         let now = register.now_ms()?;
         // It has no end for a job, because the invitation is the token of every run.
         let hours = self.hours.or((kind != MemberKind::Job).then_some(HOURS));
-        // A machine that gets a new token stays that of its owner: otherwise they could allow what
-        // a rule lets only others allow.
-        let known = || roster.members.get(&self.name)?.owner.clone();
-        let owner = self.owner.clone().or_else(known);
-        let invited = MemberInvited {
-            name: self.name,
-            member: Some(kind),
-            owner,
-            secret: hash_text(invitation.secret.reveal()),
-            until_ms: hours.map(|hours| now + i64::from(hours) * HOUR_MS),
-            by: BY.to_owned(),
-        };
-        let (name, by) = (invited.name.clone(), BY.to_owned());
-        let events = vec![LedgerEvent::Invited(invited)];
-        let change = |_: &TeamRoster| {
-            Some(MemberChange { name: name.clone(), by: by.clone(), events: events.clone() })
-        };
-        register.change_member(change)?;
+        let secret = hash_text(invitation.secret.reveal());
+        let until_ms = hours.map(|hours| now + i64::from(hours) * HOUR_MS);
+        let mut refused = None;
+        register.change_member(|roster| {
+            let decided = self.decide(roster, &secret, until_ms);
+            decided.map_err(|refusal| refused = Some(refusal)).ok()
+        })?;
+        if let Some(refusal) = refused {
+            return Err(refusal);
+        }
         // A desk that does not run reads it when it starts.
         ask_remotes(config).ok();
         print_invitation(&invitation, hours)
+    }
+
+    /// Returns the change that makes the invitation. Others may have changed the members since they
+    /// were read first.
+    fn decide(
+        &self,
+        roster: &TeamRoster,
+        secret: &str,
+        until_ms: Option<i64>,
+    ) -> Result<MemberChange, Failure> {
+        self.check_name(roster)?;
+        // A machine that gets a new token stays that of its owner: otherwise they could allow what
+        // a rule lets only others allow.
+        let known = || roster.members.get(&self.name)?.owner.clone();
+        let invited = LedgerEvent::Invited(MemberInvited {
+            name: self.name.clone(),
+            member: Some(self.kind()),
+            owner: self.owner.clone().or_else(known),
+            secret: secret.to_owned(),
+            until_ms,
+            by: BY.to_owned(),
+        });
+        Ok(MemberChange { name: self.name.clone(), by: BY.to_owned(), events: vec![invited] })
     }
 
     /// Returns an error for a name that would stand for two members.
@@ -188,4 +203,39 @@ fn print_invitation(invitation: &Invitation, hours: Option<u32>) -> Result<(), F
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use callgate_wire::ledger::TeamMember;
+
+    use super::*;
+
+    #[test]
+    fn what_others_have_made_of_a_name_meanwhile_counts() {
+        let invite = InviteArgs {
+            name: "build".to_owned(),
+            machine: false,
+            person: false,
+            job: false,
+            owner: Some("ada".to_owned()),
+            hours: None,
+        };
+        let member = |kind| TeamMember {
+            kind,
+            owner: None,
+            invitation: None,
+            token: None,
+            has_joined: true,
+        };
+        let mut roster = TeamRoster::default();
+        let decide = |roster: &TeamRoster| {
+            invite.decide(roster, "secret", None).map(drop).map_err(|refusal| refusal.to_string())
+        };
+        assert!(decide(&roster).unwrap_err().contains("ada is not a person of the team"));
+        roster.members.insert("ada".to_owned(), member(MemberKind::Person));
+        assert_eq!(decide(&roster), Ok(()));
+        roster.members.insert("build".to_owned(), member(MemberKind::Job));
+        assert!(decide(&roster).unwrap_err().contains("build is a job of the team already"));
+    }
 }
