@@ -38,6 +38,15 @@ const PATHS: [&str; 9] = [
     "target_directory",
     "directory_path",
 ];
+/// The names that agents have for a text and for what takes its place.
+const CHANGE_NAMES: [(&str, &str); 6] = [
+    ("oldString", "newString"),
+    ("old_text", "new_text"),
+    ("old_string", "new_string"),
+    ("oldText", "newText"),
+    ("before", "after"),
+    ("old_str", "new_str"),
+];
 /// The one member that is a path for our own tools, which refuse unknown members.
 const OWN_PATHS: [&str; 1] = ["path"];
 
@@ -138,11 +147,11 @@ impl<'a> ToolAct<'a> {
             ToolKind::Run(shell) => Self::Run(RunAct::from_input(shell, input)),
             ToolKind::Read => Self::Read(file()),
             ToolKind::List | ToolKind::Find | ToolKind::Search => Self::Search(file()),
-            ToolKind::Write => Self::Write(file(), text("content").or_else(|| text("file_text"))),
+            ToolKind::Write => Self::Write(file(), written_text(input)),
             // Some agents have one tool that reads, writes and changes files, by its `command`.
             ToolKind::Edit => match text("command") {
                 Some("view") => Self::Read(file()),
-                Some("create" | "write") => Self::Write(file(), text("file_text")),
+                Some("create" | "write") => Self::Write(file(), written_text(input)),
                 _ => Self::Edit(file(), EditChange::of_texts(input)),
             },
             ToolKind::Notebook => Self::Edit(file(), EditChange::of_cell(input)),
@@ -266,6 +275,8 @@ impl<'a> FileAct<'a> {
 impl<'a> EditChange<'a> {
     fn of_texts(input: &'a Map<String, Value>) -> Self {
         let changes = match input.get("edits") {
+            // Tools differ in which of the two they take.
+            Some(_) if CHANGE_NAMES.iter().any(|names| names_change(input, *names)) => None,
             Some(edits) => edits.as_array().and_then(|edits| {
                 edits.iter().map(|edit| TextChange::from_input(edit.as_object()?)).collect()
             }),
@@ -301,20 +312,31 @@ impl<'a> EditChange<'a> {
 impl<'a> TextChange<'a> {
     /// Reads a change by the names that agents have for its texts.
     fn from_input(input: &'a Map<String, Value>) -> Option<Self> {
-        const NAMES: [(&str, &str); 6] = [
-            ("oldString", "newString"),
-            ("old_text", "new_text"),
-            ("old_string", "new_string"),
-            ("oldText", "newText"),
-            ("before", "after"),
-            ("old_str", "new_str"),
-        ];
-        let everywhere = input.get("replace_all").or_else(|| input.get("replaceAll"));
-        let everywhere = everywhere.and_then(Value::as_bool).unwrap_or_default();
-        let change = |(old, new)| Some((text_member(input, old)?, text_member(input, new)?));
-        let (old, new) = NAMES.into_iter().find_map(change)?;
+        let set = |name: &str| input.get(name).filter(|value| !value.is_null());
+        let everywhere = match (set("replace_all"), set("replaceAll")) {
+            (None, None) => false,
+            (Some(one), None) | (None, Some(one)) => one.as_bool()?,
+            // A change that is given twice is unclear: an agent may take either.
+            (Some(_), Some(_)) => return None,
+        };
+        let mut given = CHANGE_NAMES.into_iter().filter(|names| names_change(input, *names));
+        let (old, new) = given.next().filter(|_| given.next().is_none())?;
+        let (old, new) = (text_member(input, old)?, text_member(input, new)?);
         Some(Self { old, new, everywhere })
     }
+}
+
+/// Returns true if an input gives one of the two texts by these names.
+fn names_change(input: &Map<String, Value>, (old, new): (&str, &str)) -> bool {
+    [old, new].iter().any(|name| input.get(*name).is_some_and(|value| !value.is_null()))
+}
+
+/// Returns the content of a file that is written; `None` if the input gives more or less than one.
+fn written_text(input: &Map<String, Value>) -> Option<&str> {
+    let is_set = |name: &&str| input.get(*name).is_some_and(|value| !value.is_null());
+    let mut names = ["content", "file_text"].into_iter().filter(is_set);
+    let name = names.next().filter(|_| names.next().is_none())?;
+    text_member(input, name)
 }
 
 /// Returns the steps of the plan that an agent keeps, if the input is one: of our own runtime, of

@@ -177,3 +177,43 @@ fn a_command_is_a_line_or_words() {
     check("shell", json!({ "command": ["a", 1] }), None);
     check("shell", json!({ "command": "a", "cmd": "b" }), None);
 }
+
+#[test]
+fn what_is_given_twice_is_unclear() {
+    let act = |tool: &str, input: Value| {
+        let input = input.as_object().unwrap().clone();
+        match ToolAct::from_call("", tool, &input) {
+            ToolAct::Edit(_, EditChange::Texts(texts)) => {
+                texts.iter().map(|text| format!("{} {}", text.old, text.new)).collect()
+            }
+            ToolAct::Edit(_, EditChange::Unclear) | ToolAct::Write(_, None) => "unclear".to_owned(),
+            ToolAct::Write(_, Some(content)) => content.to_owned(),
+            other => format!("{other:?}"),
+        }
+    };
+    let change = json!({ "file_path": "/a", "old_string": "o", "new_string": "n" });
+    assert_eq!(act("Edit", change.clone()), "o n");
+    let content = json!({ "file_path": "/a", "content": "x" });
+    assert_eq!(act("Write", content.clone()), "x");
+    let mut nothing = change.clone();
+    nothing["oldString"] = Value::Null;
+    assert_eq!(act("Edit", nothing), "o n");
+    for (tool, input, name, value) in [
+        ("Edit", &change, "oldString", json!("o")),
+        ("Edit", &change, "newString", json!("other")),
+        ("Edit", &change, "new_str", json!(1)),
+        ("Edit", &change, "edits", json!([{ "old_string": "o", "new_string": "n" }])),
+        ("Edit", &change, "replace_all", json!("true")),
+        ("Write", &content, "file_text", json!("y")),
+        ("Write", &content, "file_text", json!(["y"])),
+    ] {
+        let mut input = input.clone();
+        input[name] = value;
+        assert_eq!(act(tool, input.clone()), "unclear", "{tool} {input}");
+    }
+    let both = json!({ "file_path": "/a", "old_string": "o", "new_string": "n",
+        "replace_all": true, "replaceAll": false });
+    assert_eq!(act("Edit", both), "unclear");
+    let editor = json!({ "command": "create", "path": "/a", "file_text": "x", "content": "y" });
+    assert_eq!(act("str_replace_editor", editor), "unclear");
+}
