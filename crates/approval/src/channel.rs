@@ -109,6 +109,8 @@ pub enum ChannelReport {
         /// What is wrong and what to do.
         why: String,
     },
+    /// The channel works; after the start, and again after trouble.
+    Works,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

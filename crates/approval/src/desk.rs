@@ -31,6 +31,7 @@ mod past;
 mod pressed;
 mod question;
 mod quiet;
+mod reaching;
 mod record;
 mod recorded_question;
 mod rehearsal;
@@ -340,6 +341,7 @@ impl Desk {
                 self.handle_words(step, &self.named_person(who), text, &reply_to);
             }
             ChannelReport::Broken { why } => self.phones_broken(step, &why),
+            ChannelReport::Works => self.phones_work(step.now),
         }
     }
 

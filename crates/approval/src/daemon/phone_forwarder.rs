@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use super::letter::{Letter, LetterBox};
 use super::pulse::DaemonPulse;
@@ -40,18 +40,23 @@ impl PhoneForwarder {
                     if let ChannelReport::Broken { why } = &news {
                         self.report_trouble(why);
                     }
-                    let letter = Letter { input: DeskInput::News(news), recorded: taken };
-                    // If the desk has ended, dropping the letter tells the poll that the news was
-                    // not recorded.
-                    self.to_desk.send(letter).await.ok();
+                    self.tell_desk(news, taken).await;
                 }
                 TelegramReport::Works { bot } => {
+                    // Before the status says so: who has read it may count on it.
+                    self.tell_desk(ChannelReport::Works, None).await;
                     self.pulse.phones_work(&bot);
                     (self.warn)(&format!("Telegram works, as @{bot}"));
                 }
                 TelegramReport::Troubled { why } => self.report_trouble(&why),
             }
         }
+    }
+
+    async fn tell_desk(&self, news: ChannelReport, recorded: Option<oneshot::Sender<()>>) {
+        let letter = Letter { input: DeskInput::News(news), recorded };
+        // If the desk has ended, dropping the letter tells the poll that the news was not recorded.
+        self.to_desk.send(letter).await.ok();
     }
 
     fn report_trouble(&self, why: &str) {

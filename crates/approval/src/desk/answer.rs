@@ -11,11 +11,12 @@ use callgate_wire::ledger::{ClosedHow, LedgerEvent, NoMembers, QuestionClosed, Q
 use callgate_wire::tool_act::ToolKind;
 use serde_json::value::RawValue;
 
-use super::asked::{UNREACHABLE, copy_key};
+use super::asked::copy_key;
 use super::calls::CallMemory;
 use super::digest::CallDigest;
 use super::past::ClosedQuestion;
 use super::question::{DecisionDetails, DeskDecision, OWN, Occasion, PendingQuestion};
+use super::reaching::UNREACHABLE;
 use super::{AskerId, Desk, DeskOutput, DeskStep, record};
 use crate::card::{Card, offers, picks};
 use crate::channel::{ChannelOrder, MarkState, QuestionMark};

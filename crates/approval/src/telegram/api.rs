@@ -12,6 +12,8 @@ use super::BotSettings;
 
 /// The longest response, in bytes; a hundred updates with the longest texts stay below it.
 const MAX_ANSWER: usize = 16 * 1024 * 1024;
+/// The longest pause that is kept at a server's wish. After it, the server may ask for another.
+const LONGEST_WAIT: Duration = Duration::from_hours(1);
 
 pub(super) struct BotApi {
     client: Client,
@@ -182,11 +184,19 @@ fn parse_result(status: StatusCode, body: &[u8]) -> Result<Value, TelegramFault>
         (429, _) => {
             let seconds = parameters["retry_after"].as_u64().unwrap_or(1);
             let why = format!("Telegram asks for a pause of {seconds} s");
-            TelegramFault::Passing { why, wait: Some(Duration::from_secs(seconds)) }
+            let wait = Duration::from_secs(seconds).min(LONGEST_WAIT);
+            TelegramFault::Passing { why, wait: Some(wait) }
         }
-        (401, _) => TelegramFault::Token { why: no_such_bot("401 Unauthorized") },
+        // Something in front of the API, which does not know the bot.
+        (401 | 404, None) => {
+            let why = format!(
+                "Telegram answered {code}, and not as the Bot API does: check `api_url` and `proxy`"
+            );
+            TelegramFault::Refused { code, why }
+        }
+        (401, Some(_)) => TelegramFault::Token { why: no_such_bot("401 Unauthorized") },
         // The API answers 404 to an unknown bot, and to an unknown method as well.
-        (404, words) if !words.as_ref().is_some_and(|words| words.contains("method")) => {
+        (404, Some(words)) if !words.contains("method") => {
             TelegramFault::Token { why: no_such_bot("404 Not Found") }
         }
         // Whoever responded: the question cannot be shown.

@@ -190,7 +190,7 @@ impl UpdatePoll {
             self.offset = self.offset.max(first);
             sleep(self.line.settings.pause).await;
         } else if let Some(last) = last {
-            self.offset = self.offset.max(last + 1);
+            self.offset = self.offset.max(last.saturating_add(1));
         }
     }
 

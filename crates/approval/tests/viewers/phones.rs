@@ -58,6 +58,21 @@ fn the_status_tells_what_is_wrong_with_the_phones() {
 }
 
 #[test]
+fn phones_are_asked_again_once_telegram_knows_the_bot_again() {
+    let fake = fake();
+    fake.faults("getUpdates", usize::MAX, Fault::Refuse(401, "Unauthorized"));
+    let house = House::asking(settings(&fake, fake.token()), ADA, Duration::from_hours(1));
+    let mut viewer = house.viewer();
+    wait_for(&mut viewer, |phones| phones.trouble.is_some());
+    fake.heal();
+    wait_for(&mut viewer, |phones| phones.trouble.is_none());
+    let asked = house.ask(request("make"));
+    let question = fake.wait_for("the question", |seen| seen.chat(ADA).next().cloned());
+    fake.press(ADA, ADA, question.id, "Allow");
+    assert_eq!(asked.join().unwrap().unwrap().decision, Decision::Allow);
+}
+
+#[test]
 fn an_outage_of_telegram_does_not_lose_a_patient_question() {
     let fake = fake();
     fake.faults("sendMessage", usize::MAX, Fault::TooMany { seconds: 0 });

@@ -10,6 +10,10 @@ use super::cases::{Table, answer, answers, is_shown, marks, shown};
 use super::{ADA, ada, id, request, request_of, settings, stranger};
 use crate::channel::{ChannelOrder, ChannelReport, CopyPart, MarkState, QuestionCopy};
 
+fn is_to_phones(output: &DeskOutput) -> bool {
+    matches!(output, DeskOutput::Phones(ChannelOrder::Show { .. }))
+}
+
 #[test]
 fn nobody_in_time_is_a_timeout() {
     let mut table = Table::new();
@@ -122,6 +126,27 @@ fn a_broken_channel_gives_up_what_only_it_could_show() {
         table.give(DeskInput::News(ChannelReport::Broken { why: "wrong token".to_owned() }));
     assert_eq!(answer(&outputs).decision, Decision::Timeout);
     assert_eq!(answer(&table.ask(2, request(2, "make"))).decision, Decision::Timeout);
+}
+
+#[test]
+fn a_channel_that_works_again_is_used_again() {
+    let mut table = Table::with(DeskSettings { terminal: true, ..settings() });
+    table.give(DeskInput::News(ChannelReport::Broken { why: "wrong token".to_owned() }));
+    assert!(!is_shown(&table.ask(1, request(1, "make"))));
+    table.ask(2, request(2, "make it"));
+    table.button(2, Action::Deny);
+    // What is open goes there, once, and so does what comes.
+    let outputs = table.give(DeskInput::News(ChannelReport::Works));
+    assert_eq!(outputs.iter().filter(|output| is_to_phones(output)).count(), 1, "{outputs:?}");
+    assert!(!is_shown(&table.give(DeskInput::News(ChannelReport::Works))));
+    assert!(is_shown(&table.ask(3, request(3, "make"))));
+    // The others have their first chance.
+    let after = DeskSettings { phone_after: Duration::from_secs(30), terminal: true, ..settings() };
+    let mut table = Table::with(after);
+    table.give(DeskInput::News(ChannelReport::Broken { why: "wrong token".to_owned() }));
+    table.ask(1, request(1, "make"));
+    assert!(!is_shown(&table.give(DeskInput::News(ChannelReport::Works))));
+    assert!(is_shown(&table.wait(30)));
 }
 
 #[test]

@@ -58,7 +58,20 @@ fn answers_are_told_apart() {
         r#"{"ok":false,"description":"Not Found"}"#,
         "token: Telegram does not know this bot (404 Not",
     );
-    check(404, "", "token: Telegram does not know this bot (404 Not");
+    // Something in front of a Bot API server answers, and knows nothing of the bot.
+    for (status, body) in [(401, ""), (401, "<html>sign in</html>"), (404, ""), (404, "{}")] {
+        let expected = format!(
+            "refused {status}: Telegram answered {status}, and not as the Bot API does: check \
+             `api_url` and `proxy`"
+        );
+        check(status, body, &expected);
+    }
+    // A pause without an end would be no pause.
+    check(
+        429,
+        r#"{"ok":false,"description":"x","parameters":{"retry_after":18446744073709551615}}"#,
+        "passing 3600s: Telegram asks for a pause of 18446744073709551615 s",
+    );
     check(
         404,
         r#"{"ok":false,"description":"Not Found: method not found"}"#,
