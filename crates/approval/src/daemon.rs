@@ -12,6 +12,7 @@ mod clerk;
 mod door;
 mod letter;
 mod lineage;
+mod owed_entries;
 mod phone_forwarder;
 mod pulse;
 mod reception;
@@ -52,6 +53,7 @@ use askers::Askers;
 use clerk::Clerk;
 use door::{Door, SocketFile};
 use letter::{Letter, LetterBox};
+use owed_entries::OwedEntries;
 use phone_forwarder::PhoneForwarder;
 use pulse::DaemonPulse;
 use reception::{Intake, Reception};
@@ -262,6 +264,7 @@ impl Daemon {
             warn: Arc::clone(&options.warn),
             started,
             unmoved: 0,
+            owed: OwedEntries::default(),
             sleeps_until: Duration::ZERO,
         }));
         let at_once = Arc::downgrade(&clerk);

@@ -47,6 +47,7 @@ mod settled;
 mod tests;
 mod twins;
 mod unchecked_runs;
+mod unrecorded;
 mod waits;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -73,6 +74,7 @@ pub(crate) use record::input_key;
 pub(crate) use recorded_question::RecordedQuestion;
 pub use settings::DeskSettings;
 pub(crate) use unchecked_runs::LONGEST_CALL;
+pub(crate) use unrecorded::dropped_event;
 
 use calls::CallMemory;
 use care::{PressCare, full_key};
@@ -278,7 +280,7 @@ impl Desk {
             DeskInput::ViewerLeft(viewer) => self.viewer_left(&mut step, viewer),
             DeskInput::Tick | DeskInput::ReadLinks => {}
             DeskInput::Unrecorded(id) => self.drop_unrecorded(&mut step, &id),
-            DeskInput::LedgerFailed => self.ledger_failed(&mut step),
+            DeskInput::LedgerFailed { unrecorded } => self.ledger_failed(&mut step, &unrecorded),
         }
         // After the input: an answer that arrives together with its deadline counts.
         self.handle_due_alarms(&mut step);

@@ -18,6 +18,7 @@ use tokio::sync::{mpsc, watch};
 use super::Warn;
 use super::askers::Askers;
 use super::letter::{HandledAtOnce, Letter, LetterQueue};
+use super::owed_entries::{OwedEntries, begun_questions};
 use super::pulse::DaemonPulse;
 use super::viewers::Viewers;
 use crate::channel::ChannelOrder;
@@ -29,6 +30,8 @@ const BATCH: usize = 256;
 const MOST_UNMOVED: usize = 256;
 /// How often the desk is called when nothing else happens, to follow the wall clock.
 const LONGEST_SLEEP: Duration = Duration::from_hours(1);
+/// How often the ledger is tried when it could not be written.
+const LEDGER_RETRY: Duration = Duration::from_secs(10);
 
 pub(super) struct Clerk {
     pub(super) desk: Desk,
@@ -48,6 +51,8 @@ pub(super) struct Clerk {
     pub(super) started: Instant,
     /// How many entries were written since the last checkpoint.
     pub(super) unmoved: usize,
+    /// What could not be written yet.
+    pub(super) owed: OwedEntries,
     /// Until when the desk's thread sleeps if no letter comes.
     pub(super) sleeps_until: Duration,
 }
@@ -97,7 +102,7 @@ impl Clerk {
     /// Returns how long the desk's thread may sleep, and remembers it.
     fn plan_sleep(&mut self) -> Duration {
         let now = self.started.elapsed();
-        let longest = now + LONGEST_SLEEP;
+        let longest = now + if self.owed.is_empty() { LONGEST_SLEEP } else { LEDGER_RETRY };
         self.sleeps_until = self.desk.next_alarm().map_or(longest, |alarm| alarm.min(longest));
         self.sleeps_until.saturating_sub(now)
     }
@@ -112,6 +117,7 @@ impl Clerk {
 
     fn handle_letters(&mut self, letters: Vec<Letter>) {
         let now = self.now();
+        self.write_owed();
         let mut whole = DeskStep::default();
         let mut receipts = Vec::new();
         // Another process may have removed the link of whoever presses.
@@ -131,9 +137,12 @@ impl Clerk {
         // The outputs are carried out only after this: nothing takes effect before it is recorded.
         let recorded = self.record_entries(&whole.records, &whole.keeps).unwrap_or_else(|error| {
             (self.warn)(&format!("{error}; open questions fall back to their agents"));
-            let unrecorded = std::mem::take(&mut whole.outputs);
-            whole = self.desk.handle(now, DeskInput::LedgerFailed);
-            answer_the_rest(&mut whole, unrecorded);
+            let lost = std::mem::take(&mut whole);
+            let unrecorded = begun_questions(&lost);
+            self.owed.add_lost_ends(&lost, &unrecorded);
+            whole = self.desk.handle(now, DeskInput::LedgerFailed { unrecorded });
+            self.owed.add_dropped(&mut whole);
+            answer_the_rest(&mut whole, lost.outputs);
             // Nobody gets a receipt: nothing was recorded.
             receipts.clear();
             self.pulse.set_open_count(self.desk.open_count());
@@ -253,6 +262,15 @@ impl Clerk {
             && !self.desk.knows(id)
             && self.store.has_question(id.as_str()).unwrap_or(true);
         DeskInput::Asked { asker, request, ruling, is_replay }
+    }
+
+    /// Writes what the ledger could not take before.
+    fn write_owed(&mut self) {
+        if !self.owed.is_empty()
+            && let Some(head) = self.owed.write(&mut self.store)
+        {
+            self.head.send_replace(head);
+        }
     }
 
     /// Commits records. Returns the number of the last one.

@@ -12,7 +12,6 @@ use callgate_wire::tool_act::ToolKind;
 use serde_json::value::RawValue;
 
 use super::asked::copy_key;
-use super::calls::CallMemory;
 use super::digest::CallDigest;
 use super::past::ClosedQuestion;
 use super::question::{DecisionDetails, DeskDecision, OWN, Occasion, PendingQuestion};
@@ -24,8 +23,6 @@ use crate::plain;
 
 /// How much of an answer is shown after the name of who gave it, in characters.
 const LONGEST_CHOSEN: usize = 300;
-/// Why a question about which nothing can be recorded is not decided.
-const UNRECORDED: &str = "it could not be recorded";
 
 impl Desk {
     /// Decides a question. Its asker gets the answer at once, or when it comes back.
@@ -116,11 +113,7 @@ impl Desk {
             self.forget_undelivered(&open);
         }
         self.drop_change(step, id);
-        if open.keeps_input {
-            step.forget_value(record::input_key(id));
-        }
-        for key in self.care.forget_question(id).into_iter().chain(self.replies.forget_question(id))
-        {
+        for key in self.kept_about(&open) {
             step.forget_value(key);
         }
         let mark = mark_of(&open, how);
@@ -130,9 +123,6 @@ impl Desk {
             step.reply(reply_to, how == ClosedHow::Answered, &mark.text);
         }
         mark_all(step, self.settings.terminal, &open, &mark);
-        for copy in &open.copies {
-            step.forget_value(copy_key(copy));
-        }
         let awaits = self.awaited_run(&open, &mark);
         if !open.is_relayed() {
             self.lately.add_closed(step.now, &open.card.row.session);
@@ -140,6 +130,17 @@ impl Desk {
         let copies = open.copies;
         self.release_twins(step, id);
         self.past.add(id.clone(), ClosedQuestion { text: mark.text, awaits, copies });
+    }
+
+    /// Forgets what single presses did not decide about a question that is over. Returns the keys
+    /// of all that is kept about it beside the ledger.
+    pub(super) fn kept_about(&mut self, open: &PendingQuestion) -> Vec<String> {
+        let id = &open.card.id;
+        let mut keys = self.care.forget_question(id);
+        keys.extend(self.replies.forget_question(id));
+        keys.extend(open.keeps_input.then(|| record::input_key(id)));
+        keys.extend(open.copies.iter().map(copy_key));
+        keys
     }
 
     /// Returns the digest of the run that an allowed question leads to, by which the report of the
@@ -152,51 +153,6 @@ impl Desk {
         let input = answer.updated_input.as_ref().unwrap_or(&request.tool_input).get();
         let (session, tool) = (&request.session_id, &request.tool_name);
         Some(CallDigest::of_run(&self.settings.key, session, tool, input))
-    }
-
-    /// Gives up a question: what was decided about it cannot be recorded, so nothing was decided.
-    pub(super) fn drop_unrecorded(&mut self, step: &mut DeskStep, id: &RequestId) {
-        let Some(mut open) = self.open.remove(id) else { return };
-        self.forget_undelivered(&open);
-        self.twins.forget_answer(id);
-        let decided = open.decided.take();
-        self.open.insert(id.clone(), open);
-        if let Some(reply_to) = decided.and_then(|decided| decided.reply_to) {
-            let text = "This is too long to be recorded, so it was not decided.";
-            step.reply(&reply_to, false, text);
-        }
-        self.time_out(step, id, UNRECORDED);
-    }
-
-    /// Drops all questions: nothing can be recorded, so nothing can be decided, and every asker
-    /// falls back. What a rule has denied stays denied.
-    pub(super) fn ledger_failed(&mut self, step: &mut DeskStep) {
-        for (id, open) in std::mem::take(&mut self.open) {
-            if let Some(asker) = open.asker {
-                let denied = open.decided.as_ref().filter(|it| it.decision == Decision::Deny);
-                let request = open.request.as_ref();
-                let response = denied
-                    .zip(request)
-                    .and_then(|(denied, request)| build_response(request, &open.card, denied));
-                let response = response
-                    .unwrap_or_else(|| undecided_response(&id, request, &open.card, UNRECORDED));
-                step.outputs.push(DeskOutput::Answer(asker, response));
-            }
-            let text = "The ledger cannot be written, so this was not decided".to_owned();
-            if let Some(reply_to) = open.decided.as_ref().and_then(|it| it.reply_to.as_ref()) {
-                step.reply(reply_to, false, &text);
-            }
-            let mark = QuestionMark { state: MarkState::Gone, text };
-            mark_all(step, self.settings.terminal, &open, &mark);
-        }
-        self.drop_all_changes(step);
-        self.drop_twins(step);
-        // What is remembered may never have been recorded.
-        self.calls = CallMemory::default();
-        self.alarms.clear();
-        self.askers.clear();
-        self.lineages.clear();
-        self.bytes = 0;
     }
 }
 
@@ -386,7 +342,12 @@ fn mark_of(open: &PendingQuestion, how: ClosedHow) -> QuestionMark {
     }
 }
 
-fn mark_all(step: &mut DeskStep, terminal: bool, open: &PendingQuestion, mark: &QuestionMark) {
+pub(super) fn mark_all(
+    step: &mut DeskStep,
+    terminal: bool,
+    open: &PendingQuestion,
+    mark: &QuestionMark,
+) {
     let order = || ChannelOrder::Mark {
         card: Arc::clone(&open.card),
         copies: open.copies.clone(),

@@ -1,5 +1,7 @@
 //! The events that the desk handles.
 
+use std::collections::HashSet;
+
 use callgate_wire::approval::{ApprovalRequest, FirstAllow, RelayedAnswer, RequestId};
 use callgate_wire::ledger::ChainedLinks;
 
@@ -163,7 +165,10 @@ pub(crate) enum DeskInput {
     /// What was decided last about this question is too long for an entry, so it was not recorded.
     Unrecorded(RequestId),
     /// The last records could not be written: nothing of that step may take effect.
-    LedgerFailed,
+    LedgerFailed {
+        /// The questions of which the ledger has nothing.
+        unrecorded: HashSet<RequestId>,
+    },
 }
 
 impl DeskInput {

@@ -18,7 +18,7 @@ mod settling;
 mod twins;
 mod unchecked;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
 use callgate_store::LedgerEntry;
@@ -27,7 +27,7 @@ use callgate_wire::ledger::{ChainedLinks, LedgerEvent, REMOTE_LINK};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::{Authority, Desk, DeskSettings, DeskStep, DeskTime};
+use super::{Authority, Desk, DeskInput, DeskSettings, DeskStep, DeskTime, Unattended};
 use crate::channel::{Person, PersonPlace};
 
 /// The chat and the user that may answer.
@@ -77,6 +77,11 @@ pub(super) fn request_of(number: u64, tool: &str, input: &Value, more: &Value) -
         line[name] = value.clone();
     }
     ApprovalRequest::decode(line.to_string().as_bytes()).unwrap()
+}
+
+/// The ledger fails, and has the questions before.
+pub(super) fn failed_ledger() -> DeskInput {
+    DeskInput::LedgerFailed { unrecorded: HashSet::new() }
 }
 
 /// A press that changes the shown input.

@@ -87,6 +87,27 @@ fn whoever_asks_is_answered_also_when_nothing_can_be_recorded() {
     assert_eq!(asked.decision, Decision::Timeout);
 }
 
+/// Whoever reads the ledger, such as the desk above, would show it as open for hours.
+#[test]
+fn a_question_that_was_given_up_because_of_the_ledger_ends_there_once_that_is_possible() {
+    let house = House::new();
+    let (first, second, third) = (request("one"), request("two"), request("three"));
+    let waiting = house.ask(first.clone());
+    house.shown(&first.request_id);
+    // A ledger whose file is not there any more is not written.
+    let aside = house.database().with_extension("aside");
+    std::fs::rename(house.database(), &aside).unwrap();
+    let refused = house.ask(second.clone()).join().unwrap().unwrap();
+    assert_eq!(refused.decision, Decision::Timeout);
+    assert_eq!(waiting.join().unwrap().unwrap().decision, Decision::Timeout);
+    std::fs::rename(aside, house.database()).unwrap();
+    let _waiting = house.ask(third.clone());
+    house.wait_for(&third.request_id, "asked");
+    assert_eq!(house.kinds(&first.request_id), ["asked", "closed"]);
+    assert!(house.kinds(&second.request_id).is_empty());
+    house.assert_chain();
+}
+
 #[test]
 fn an_asker_that_hangs_up_closes_its_question() {
     let house = House::new();

@@ -5,7 +5,7 @@ use std::time::Duration;
 use callgate_store::EntryDraft;
 use callgate_wire::approval::{Action, Press, RequestId};
 
-use super::super::tests::{ADA, ada, authority, id, settings};
+use super::super::tests::{ADA, ada, authority, failed_ledger, id, settings};
 use super::super::{Authority, DeskInput, DeskOutput, DeskSettings, DeskTime};
 use super::*;
 use crate::channel::{ChannelOrder, ChannelReport, Person, PersonPlace};
@@ -223,7 +223,7 @@ fn a_viewer_that_goes_takes_its_question_along() {
 fn a_ledger_that_fails_forgets_what_was_wanted() {
     let mut desk = Desk::new(settings(), authority(), crate::telegram::is_cut_in_message);
     desk.handle(NOW, new_code(1, process(false), false));
-    let step = desk.handle(NOW, DeskInput::LedgerFailed);
+    let step = desk.handle(NOW, failed_ledger());
     assert!(matches!(told(&step), Some((false, _))));
     assert!(!is_good(&mut desk));
 }

@@ -11,7 +11,9 @@ use super::super::{
     AskerId, Desk, DeskInput, DeskOutput, DeskSettings, DeskStep, DeskTime, RecordedQuestion,
     Ruling,
 };
-use super::{ADA, Ledger, ada, authority, id, request, request_of, settings, stranger};
+use super::{
+    ADA, Ledger, ada, authority, failed_ledger, id, request, request_of, settings, stranger,
+};
 use crate::card::tests::sample;
 use crate::channel::{
     ChannelOrder, ChannelReport, CopyPart, MarkState, Person, PersonPlace, QuestionCopy,
@@ -471,11 +473,43 @@ fn what_cannot_be_recorded_is_not_decided() {
         }),
     );
     drop(step);
-    let outputs = table.give(DeskInput::LedgerFailed);
+    let outputs = table.give(failed_ledger());
     assert_eq!(answer(&outputs).decision, Decision::Timeout);
     assert_eq!(told(&outputs), ["The ledger cannot be written, so this was not decided"]);
     assert_eq!(table.desk.open_count(), 0);
     assert!(answers(&table.ask(2, request(2, "make"))).is_empty());
+}
+
+/// Whoever reads the ledger would find them open for ever, and what was kept about them, too.
+#[test]
+fn questions_that_a_failed_ledger_has_end_once_it_can_be_written() {
+    let mut table = Table::new();
+    let long = "x".repeat(80 * 1024);
+    for number in 1..=2 {
+        table.ask(number, request(number, &long));
+        table.give(shown(number));
+        table.button(number, Action::Reply);
+    }
+    let reply = "reply/7/7".to_owned();
+    assert_eq!(table.ledger.kept.get(&reply).map(String::as_str), Some(id(2).as_str()));
+    // The last batch, which had the second question, was not written.
+    let unrecorded = [id(2)].into();
+    table.give(DeskInput::LedgerFailed { unrecorded });
+    assert_eq!(
+        table.last("closed")["text"],
+        "The ledger cannot be written, so this was not decided"
+    );
+    assert!(table.ledger.is_over(&id(1)) && !table.ledger.is_over(&id(2)));
+    let of_first = |key: &&String| key.contains(id(1).as_str());
+    assert_eq!(table.ledger.kept.keys().find(of_first), None);
+    // Words that are no reply belong to no question that is over.
+    let wrote = ChannelReport::Wrote {
+        who: ada(),
+        text: "yes".to_owned(),
+        reply_to: ReplyTo::Message { chat: ADA, message: 9 },
+    };
+    let outputs = table.give(DeskInput::News(wrote));
+    assert!(told(&outputs)[0].starts_with("No question waits for these words"), "{outputs:?}");
 }
 
 /// A line of the table of tools is all that the ledger and the page need to know a tool: the page

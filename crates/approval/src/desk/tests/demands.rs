@@ -18,7 +18,7 @@ use super::super::{
 };
 use super::cases::{Table, answer, answers, is_shown, told};
 use super::checks::permission;
-use super::{ADA, id, request, settings};
+use super::{ADA, failed_ledger, id, request, settings};
 use crate::answer_roles::{AnswerRoles, AnswerScope};
 use crate::channel::{ChannelOrder, ChannelReport, Person, PersonPlace, ReplyTo};
 use crate::viewer_token::token_identity;
@@ -436,7 +436,7 @@ fn no_end_of_such_a_question_is_left_to_the_agent() {
         table.demand(1, permission(1, "make deploy"), TWO);
         table
     };
-    fell(&asked().give(DeskInput::LedgerFailed), "could not be recorded");
+    fell(&asked().give(failed_ledger()), "could not be recorded");
     fell(&asked().give(DeskInput::Unrecorded(id(1))), "could not be recorded");
     // Anybody on this machine can claim that the session has ended.
     let mut end = request(9, "make");
@@ -449,7 +449,7 @@ fn no_end_of_such_a_question_is_left_to_the_agent() {
     let request = permission(1, "make");
     let denied = DeskInput::Asked { asker: AskerId(1), request, ruling, is_replay: false };
     drop(table.desk.handle(table.now, denied));
-    let outputs = table.give(DeskInput::LedgerFailed);
+    let outputs = table.give(failed_ledger());
     assert_eq!(answer(&outputs).decision, Decision::Deny, "{outputs:?}");
 }
 

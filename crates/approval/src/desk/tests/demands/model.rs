@@ -195,7 +195,7 @@ impl Trial {
     /// Everybody who waits is answered, and nobody is left to the prompt of their agent against a
     /// rule.
     fn fail_ledger(&mut self) -> Result<(), TestCaseError> {
-        let step = self.table.desk.handle(self.table.now, DeskInput::LedgerFailed);
+        let step = self.table.desk.handle(self.table.now, failed_ledger());
         for (number, question) in &mut self.oracle.questions {
             let answered = answers(&step.outputs).into_iter().find(|(asker, _)| asker == number);
             prop_assert_eq!(answered.is_some(), !question.is_over, "{:?}", question);
