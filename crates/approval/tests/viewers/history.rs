@@ -110,6 +110,27 @@ fn written() -> House {
     House::over(folder, None)
 }
 
+/// Each page begins anywhere: here between the end of a question and the report of its run.
+#[test]
+fn a_page_that_begins_before_a_run_knows_how_it_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = Writer::new(&folder);
+    for number in 0..4 {
+        let id = format!("q{number}");
+        writer.asked(&id, &format!("make {number}"), "/p");
+        writer.decided(&id, "allow");
+    }
+    for number in 0..4 {
+        let ran = json!({ "tool": "Bash", "summary": "make", "cwd": "/p", "ok": false });
+        writer.add("ran", Some(&format!("q{number}")), &ran);
+    }
+    drop(writer);
+    let house = House::over(folder, None);
+    let all = rows(&mut house.viewer(), &HistoryFilter::default());
+    let ends: Vec<_> = all.iter().map(|row| (row.decision, row.ok)).collect();
+    assert_eq!(ends, [(HistoryDecision::Allow, Some(false)); 4]);
+}
+
 #[test]
 fn pages_have_neither_gaps_nor_doubles() {
     let house = written();

@@ -70,6 +70,11 @@ impl QuestionOutcome {
         }
     }
 
+    fn is_allowed(&self) -> bool {
+        let decided = self.decided.as_ref();
+        decided.is_some_and(|(decided, _)| decided.decision == Some(Decision::Allow))
+    }
+
     fn decision(&self) -> HistoryDecision {
         match self.decided.as_ref().map(|(decided, _)| decided.decision) {
             Some(Some(Decision::Allow)) => HistoryDecision::Allow,
@@ -90,6 +95,8 @@ pub(super) struct HistoryWalk<'a> {
     /// Entries that have been read, the oldest first.
     batch: Vec<LedgerEntry>,
     is_over: bool,
+    /// Whether it began at the end of the ledger, and so has met everything about each question.
+    is_from_end: bool,
     outcomes: HashMap<String, QuestionOutcome>,
 }
 
@@ -98,7 +105,8 @@ impl<'a> HistoryWalk<'a> {
     pub(super) fn new(store: &'a Store, before: u64, since_ms: Option<i64>) -> Self {
         let filter = EntryFilter { kinds: KINDS.to_vec(), since_ms, ..EntryFilter::default() };
         let (batch, outcomes) = (Vec::new(), HashMap::new());
-        Self { store, filter, before, batch, is_over: false, outcomes }
+        let is_from_end = before == u64::MAX;
+        Self { store, filter, before, batch, is_over: false, is_from_end, outcomes }
     }
 
     /// Returns the call before, or `None` at the beginning of the ledger.
@@ -135,11 +143,12 @@ impl<'a> HistoryWalk<'a> {
         Ok(Some(PastCall::new(entry, outcome)))
     }
 
-    /// Returns what became of a question. One whose end was not met ended before this walk began,
-    /// or is open.
+    /// Returns what became of a question. One whose end was not met ended after the entry at which
+    /// this walk began, or is open.
     fn outcome_of_question(&mut self, id: &str) -> Result<QuestionOutcome, StoreError> {
         let met = self.outcomes.remove(id).unwrap_or_default();
-        if met.is_closed {
+        // The report of its run comes after its end, where this walk may not have been.
+        if met.is_closed && (self.is_from_end || met.has_run || !met.is_allowed()) {
             return Ok(met);
         }
         let question = Some(id.to_owned());
