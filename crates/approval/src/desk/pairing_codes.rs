@@ -22,13 +22,14 @@ pub(super) const WRONG_CODES: u32 = 5;
 pub(super) const WRONG_CODES_OF_ALL: u32 = 100;
 /// The time span of that limit.
 pub(super) const SPAN: Duration = Duration::from_secs(10);
+/// How many senders of wrong codes are remembered: as many as there can be while a code is valid.
+const MOST_SENDERS: usize = 6_000;
 
 /// The pairing codes that are valid now, and codes of pages that were used.
 #[derive(Debug, Default)]
 pub(super) struct PairingCodes {
     codes: Vec<PairingCode>,
-    /// How many wrong codes each user of Telegram has sent since the last new code. The limit for
-    /// all of them bounds how fast it grows.
+    /// How many wrong codes each user of Telegram has sent since the last new code.
     wrong_by: HashMap<i64, u32>,
     chats: WrongCodes,
     /// The viewers are programs of one user, and have no names that they cannot choose.
@@ -95,7 +96,11 @@ impl PairingCodes {
 
     /// Tries a code that a user of Telegram has sent. A good one is used up.
     pub(super) fn take_for_chat(&mut self, now: DeskTime, user: i64, code: &str) -> CodeTry {
-        let is_ignored = self.wrong_by.get(&user).is_some_and(|wrong| *wrong >= WRONG_CODES);
+        let is_ignored = match self.wrong_by.get(&user) {
+            Some(wrong) => *wrong >= WRONG_CODES,
+            // So many only come after the last code has ended, and the next one forgets them all.
+            None => self.wrong_by.len() >= MOST_SENDERS,
+        };
         if is_ignored || !self.chats.has_room(now) {
             return CodeTry::TooMany;
         }
@@ -153,4 +158,40 @@ impl PairingCodes {
 /// Normalizes a code as people type or copy it.
 fn normalized_code(code: &str) -> String {
     code.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_uppercase()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn senders_of_wrong_codes_are_counted_up_to_a_limit() {
+        let mut codes = PairingCodes::default();
+        let mut now = DeskTime::default();
+        for user in 0..20_000 {
+            now.mono += SPAN / WRONG_CODES_OF_ALL;
+            codes.take_for_chat(now, user, "no");
+        }
+        assert_eq!(codes.wrong_by.len(), MOST_SENDERS);
+        // A new code is for everybody.
+        codes.add(now, "ABCD-EFGH", false, None);
+        assert_eq!(codes.take_for_chat(now, 20_001, "abcdefgh"), CodeTry::Good(None));
+    }
+
+    #[test]
+    fn nobody_is_ignored_because_of_others_while_a_code_is_good() {
+        let mut codes = PairingCodes::default();
+        let mut now = DeskTime::default();
+        codes.add(now, "ABCD-EFGH", false, None);
+        for user in 0..20_000 {
+            let step = SPAN / WRONG_CODES_OF_ALL;
+            if now.mono + 3 * step > CODE_LIFETIME {
+                break;
+            }
+            now.mono += step;
+            codes.take_for_chat(now, user, "no");
+        }
+        now.mono = CODE_LIFETIME - Duration::from_millis(1);
+        assert_eq!(codes.take_for_chat(now, 20_001, "ABCD-EFGH"), CodeTry::Good(None));
+    }
 }
