@@ -4,8 +4,8 @@
 //! yet stay in memory.
 
 use std::collections::HashMap;
-use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 use callgate_link::sync::lock;
@@ -54,9 +54,15 @@ pub fn read_turned_question(
     turned: &TurnedVerdict,
 ) -> Result<(u64, Option<LedgerEntry>, QuestionAsked), StoreError> {
     let seq = turned.label.parse::<u64>().unwrap_or_default();
-    let entry = store.entries_after(&EntryFilter::default(), seq.saturating_sub(1), 1)?.pop();
+    let entry = entry_of_number(store, seq)?;
     let asked = entry.as_ref().map(|entry| parse_asked_body(&entry.body)).unwrap_or_default();
     Ok((seq, entry, asked))
+}
+
+fn entry_of_number(store: &Store, seq: u64) -> Result<Option<LedgerEntry>, StoreError> {
+    let next = store.entries_after(&EntryFilter::default(), seq.saturating_sub(1), 1)?.pop();
+    // If it was pruned, the next one is about something else.
+    Ok(next.filter(|entry| entry.seq == seq))
 }
 
 /// Returns the tool, the folder, the agent and the input.
@@ -75,13 +81,14 @@ pub fn replay_ledger(
 ) -> Result<Option<Backtest>, StoreError> {
     let clock = around.clock();
     let (batches, waiting) = sync_channel::<Vec<PastQuestion>>(WAITING);
-    let waiting = Mutex::new(waiting);
+    // The workers alone hold it: once the last of them has panicked, nothing waits for room.
+    let waiting = Arc::new(Mutex::new(waiting));
     let threads = thread::available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {
-        let work = || {
+        let work = |waiting: &Mutex<Receiver<Vec<PastQuestion>>>| {
             let mut judge = BacktestJudge::new(policy, &around.home, &clock);
             let mut sum = Backtest::default();
-            while let Some(batch) = receive_questions(&waiting) {
+            while let Some(batch) = receive_questions(waiting) {
                 let mut part = Backtest::default();
                 for question in &batch {
                     // The labels are in the order of the ledger.
@@ -94,12 +101,17 @@ pub fn replay_ledger(
             }
             sum
         };
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let start_worker = |_| {
+            let waiting = Arc::clone(&waiting);
+            scope.spawn(move || work(&waiting))
+        };
+        let workers: Vec<_> = (0..threads).map(start_worker).collect();
+        drop(waiting);
         let mut batch = Vec::with_capacity(BATCH);
         let read = read_questions(store, go_on, &mut |question| {
             batch.push(question);
             if batch.len() == BATCH {
-                // Sending cannot fail, because the receiver lives as long as this function.
+                // Without workers there is a panic to pass on, which is found below.
                 batches.send(std::mem::replace(&mut batch, Vec::with_capacity(BATCH))).ok();
             }
         });
@@ -208,5 +220,29 @@ fn recorded_decision(entry: &LedgerEntry) -> RuleDecision {
         Some(Decision::Allow) => RuleDecision::Allow,
         Some(Decision::Deny) => RuleDecision::Deny,
         _ => RuleDecision::Ask,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use callgate_store::{EntryDraft, now_ms};
+
+    use super::*;
+
+    #[test]
+    fn a_question_that_was_pruned_is_not_taken_for_the_next_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::open(&folder.path().join("callgate.db")).unwrap();
+        let checked = |at_ms| EntryDraft {
+            at_ms,
+            kind: LedgerKind::Checked.name().to_owned(),
+            question: None,
+            body: "{}".to_owned(),
+        };
+        store.append_entries(&[checked(1), checked(now_ms())]).unwrap();
+        let found = |store: &Store, seq| entry_of_number(store, seq).unwrap().map(|it| it.seq);
+        assert_eq!((found(&store, 1), found(&store, 2)), (Some(1), Some(2)));
+        assert_eq!(store.prune(now_ms() - 1_000).unwrap().removed, 1);
+        assert_eq!((found(&store, 1), found(&store, 2)), (None, Some(2)));
     }
 }
