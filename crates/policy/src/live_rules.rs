@@ -26,8 +26,9 @@ use crate::team_file::TeamFile;
 const MOST_FOLDERS: usize = 32;
 /// How many rule files are cached; agents work in few projects at a time.
 const MOST_FILES: usize = 256;
-/// How many folders of agents' settings are learned from requests.
-/// Without a limit an agent could fill the memory by naming ever new ones.
+/// How many folders of agents' settings are learned from requests. Without a limit an agent could
+/// fill the memory by naming ever new ones. Each further one is guarded for the requests that name
+/// it.
 const MOST_SETTINGS_FOLDERS: usize = 64;
 /// For how many folders the policy is cached.
 const MOST_BUILT: usize = 16;
@@ -112,12 +113,16 @@ impl LiveRules {
     /// Rules on a question. `Ask` without a reason means that nothing decides it; with a reason, a
     /// rule, the guard or the judge requires a person.
     pub fn judge_request(&self, request: &ApprovalRequest) -> Ruling {
-        if let Some(context) = &request.context {
-            self.guard_settings(context.settings_folder.as_deref());
-        }
+        let folder = request.context.as_ref().and_then(|it| it.settings_folder.as_deref());
+        let unlearned = self.guard_settings(folder);
         let agent = request.agent.as_deref().unwrap_or_default();
         let (tool, input) = (&request.tool_name, request.tool_input.get());
-        let verdict = self.judge_tool_use(tool, input, &request.cwd, agent);
+        let verdict = if unlearned.is_empty() {
+            self.judge_tool_use(tool, input, &request.cwd, agent)
+        } else {
+            let policy = self.policy_with_guarded(&request.cwd, &unlearned);
+            self.judge_by_policy(&policy, tool, input, &request.cwd, agent)
+        };
         let asks_a_person = ToolKind::for_tool(agent, tool).asks_a_person();
         let must_ask = request.context.as_ref().and_then(|context| context.must_ask.as_deref());
         let must_ask = must_ask.map(|why| mask_text(why).into_shown());
@@ -139,9 +144,19 @@ impl LiveRules {
 
     /// Judges one use of a tool by an agent that works in `cwd`. It may block on the disk.
     pub fn judge_tool_use(&self, tool: &str, input: &str, cwd: &str, agent: &str) -> Verdict {
-        let policy = self.policy_for_folder(Path::new(cwd));
+        self.judge_by_policy(&self.policy_for_folder(Path::new(cwd)), tool, input, cwd, agent)
+    }
+
+    fn judge_by_policy(
+        &self,
+        policy: &Policy,
+        tool: &str,
+        input: &str,
+        cwd: &str,
+        agent: &str,
+    ) -> Verdict {
         let act = Act::from_call(tool, input, cwd, agent, &self.around.home);
-        judge_act(&policy, &act, &*self.disk, &self.around.moment_for(&policy))
+        judge_act(policy, &act, &*self.disk, &self.around.moment_for(policy))
     }
 
     pub fn around(&self) -> &RuleSurroundings {
@@ -159,30 +174,42 @@ impl LiveRules {
     }
 
     /// Guards the folder in which an agent says that its settings are. That can only lead to more
-    /// questions, so any agent may name one.
-    fn guard_settings(&self, folder: Option<&str>) {
-        let Some(folder) = folder.filter(|folder| folder.starts_with('/')) else { return };
-        let is_settled = |memory: &RulerMemory| {
-            memory.settings_folders.len() >= MOST_SETTINGS_FOLDERS
-                || memory.settings_folders.iter().any(|known| known == folder)
+    /// questions, so any agent may name one. Returns the paths that are to be guarded for this
+    /// request alone, because too many folders were named before.
+    fn guard_settings(&self, folder: Option<&str>) -> Vec<String> {
+        let Some(folder) = folder.filter(|folder| folder.starts_with('/')) else {
+            return Vec::new();
         };
-        if is_settled(&lock(&self.memory)) {
-            return;
+        let is_known =
+            |memory: &RulerMemory| memory.settings_folders.iter().any(|known| known == folder);
+        if is_known(&lock(&self.memory)) {
+            return Vec::new();
         }
         // This is done without the lock, because the disk may not respond.
-        let place = disk::real_path(folder, &*self.disk);
+        let place = disk::real_path(folder, &*self.disk).filter(|place| place != folder);
+        let paths: Vec<String> = [folder.to_owned()].into_iter().chain(place).collect();
         let mut memory = lock(&self.memory);
         // Another thread may have been faster.
-        if !is_settled(&memory) {
-            memory.settings_folders.push(folder.to_owned());
-            // A copy if a policy has it: a verdict that is being made keeps what it began with.
-            let guarded = Arc::make_mut(&mut memory.guarded);
-            guarded.add_path(GuardedKind::Hooks, folder);
-            if let Some(place) = place.filter(|place| place != folder) {
-                guarded.add_path(GuardedKind::Hooks, &place);
-            }
-            memory.built.clear();
+        if is_known(&memory) {
+            return Vec::new();
         }
+        // None is forgotten for another: whoever names many would then unguard the first.
+        if memory.settings_folders.len() >= MOST_SETTINGS_FOLDERS {
+            return paths;
+        }
+        memory.settings_folders.push(folder.to_owned());
+        // A copy if a policy has it: a verdict that is being made keeps what it began with.
+        guard_hooks(Arc::make_mut(&mut memory.guarded), &paths);
+        memory.built.clear();
+        Vec::new()
+    }
+
+    /// Returns the policy for an agent that works in `folder`, which guards these paths as well. It
+    /// is not cached.
+    fn policy_with_guarded(&self, folder: &str, paths: &[String]) -> Policy {
+        let mut guarded = GuardedSet::clone(&self.guarded());
+        guard_hooks(&mut guarded, paths);
+        self.build_policy(Path::new(folder), &Arc::new(guarded)).0
     }
 
     /// Returns the policy for an agent that works in `folder`. It is rebuilt only if one of its
@@ -218,8 +245,19 @@ impl LiveRules {
             }
             Arc::clone(&memory.guarded)
         };
+        let (policy, files) = self.build_policy(folder, &guarded);
+        FolderPolicy { policy: Arc::new(policy), guarded, files }
+    }
+
+    /// Builds the policy for an agent that works in `folder`. Returns it with the state of the
+    /// files from which it was built.
+    fn build_policy(
+        &self,
+        folder: &Path,
+        guarded: &Arc<GuardedSet>,
+    ) -> (Policy, Vec<(PathBuf, Option<FileStamp>)>) {
         let mut files = Vec::new();
-        let mut policy = Policy::new(Arc::clone(&guarded))
+        let mut policy = Policy::new(Arc::clone(guarded))
             .with_unclear(self.unclear)
             .with_defaults(self.defaults.clone());
         if let Some(bounds) = &self.bounds {
@@ -242,7 +280,7 @@ impl LiveRules {
             policy = policy.with_file(&known.file, folder.to_str());
             files.push((path, known.stamp));
         }
-        FolderPolicy { policy: Arc::new(policy), guarded, files }
+        (policy, files)
     }
 
     /// Returns a file as it is now, read again if it has changed.
@@ -269,6 +307,12 @@ impl LiveRules {
             (self.warn)(&problem.to_string());
         }
         known
+    }
+}
+
+fn guard_hooks(guarded: &mut GuardedSet, paths: &[String]) {
+    for path in paths {
+        guarded.add_path(GuardedKind::Hooks, path);
     }
 }
 

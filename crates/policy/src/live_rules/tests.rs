@@ -277,6 +277,31 @@ fn a_folder_that_is_learnt_while_a_policy_is_built_is_guarded_by_the_next() {
     assert_eq!(lock(&bench.ruler.memory).built.len(), known);
 }
 
+/// Whoever names many folders unguards neither those before nor those after.
+#[test]
+fn a_settings_folder_is_guarded_however_many_were_named_before() {
+    let bench = Bench::new();
+    let cwd = bench.path("a/b").display().to_string();
+    let is_guarded = |folder: &str| {
+        let line = serde_json::json!({
+            "request_id": "550e8400-e29b-41d4-a716-446655440000",
+            "tool_name": "write_file",
+            "tool_input": { "path": format!("{folder}/hooks.json"), "content": "" },
+            "cwd": cwd,
+            "session_id": "s1",
+            "context": { "settings_folder": folder },
+        });
+        let request = ApprovalRequest::decode(line.to_string().as_bytes()).unwrap();
+        let ruling = bench.ruler.judge_request(&request);
+        matches!(ruling, Ruling::Ask { is_guarded: true, .. })
+    };
+    for number in 0..MOST_SETTINGS_FOLDERS + 2 {
+        assert!(is_guarded(&format!("/srv/settings-{number}")), "{number}");
+    }
+    assert!(is_guarded("/srv/settings-0"));
+    assert_eq!(lock(&bench.ruler.memory).settings_folders.len(), MOST_SETTINGS_FOLDERS);
+}
+
 /// A reason may name a path of the agent, or quote the rules of a project: nothing in it moves the
 /// cursor of a terminal.
 #[test]
