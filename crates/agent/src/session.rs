@@ -124,6 +124,7 @@ pub async fn serve_session(
             () = output.wait_until_gone() => return session.end_session(Shutdown::Alone, requests).await,
             asked = ending.recv(), if ending_is_open => match asked {
                 Some(ending) => return session.end_session(ending, requests).await,
+                // A closed channel is always ready, and would be chosen for ever.
                 None => ending_is_open = false,
             },
             last = &mut found, if session.early.is_some() => session.go_on_with(last),
@@ -254,7 +255,8 @@ impl AgentSession {
             return output.send_event(&id, RequestFailure::permanent("protocol", text).into());
         }
         match &mut self.early {
-            // These requests need no conversation.
+            // These requests need no conversation. All others keep their order: a `cancel` finds
+            // its target.
             _ if matches!(
                 command,
                 SessionCommand::GetStatus
@@ -324,6 +326,7 @@ impl AgentSession {
 
     fn queue(&mut self, id: &str, conversation: Option<String>, work: JobKind) {
         let job = ConversationJob { id: id.to_owned(), work };
+        // Resolved now: when the job begins, another conversation may be the current one.
         let lane = conversation.unwrap_or_else(|| self.current.name());
         if let Some(job) = self.lanes.add_job(&lane, job) {
             return self.start(lane, job);
@@ -365,7 +368,7 @@ impl AgentSession {
         };
         let Some((id, lane)) = self.named.remove(&task) else { return };
         self.halts.remove(&id);
-        // Its task has panicked.
+        // A request without an end means that its task has panicked.
         if self.shared.output.is_open(&id) {
             let text = "the request ended because of a bug in callgate: please report it";
             self.shared.output.send_event(&id, RequestFailure::permanent("internal", text).into());

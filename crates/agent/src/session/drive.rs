@@ -162,6 +162,7 @@ impl<'a> TurnDriver<'a> {
             reservation: None,
             meter: UsageMeter::default(),
             taken: TokenUsage::default(),
+            // `None` once the price of a part is unknown: a sum without it would be too low.
             cost: Some(0.0),
         }
     }
@@ -173,11 +174,14 @@ impl<'a> TurnDriver<'a> {
             while !todo.is_empty() {
                 if let Some(end) = self.work_off(&mut todo).await {
                     let Some(end) = self.check_schema_fit(end, &mut todo) else { continue };
+                    // A plain front end gets no data with `done`, and would take the answer for
+                    // whole.
                     if !self.shared.output.is_greeted() {
                         let note = end.as_ref().ok().and_then(StopReason::incomplete_note);
                         self.events.extend(note.map(SessionEvent::Token));
                     }
                     if let Err(failure) = &end {
+                        // Before the last events are sent, because it adds one.
                         self.leave_out(failure).await;
                     }
                     self.show_last().await;
@@ -333,6 +337,7 @@ impl<'a> TurnDriver<'a> {
     }
 
     fn handle_pieces(&mut self, answered: Result<bool, EngineError>, todo: &mut Vec<TurnAction>) {
+        // Put back below, so that its memory is used again.
         let mut pieces = std::mem::take(&mut self.pieces);
         for piece in pieces.drain(..) {
             self.meter.count_piece(&piece);

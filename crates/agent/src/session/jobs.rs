@@ -189,6 +189,7 @@ async fn begin_job(
             Ok(PreparedJob::over(SessionEvent::done(&undone)))
         }
         JobKind::Delete => {
+            // Not waited for: a conversation on which another process works is not deleted.
             shared.options.history.delete_conversation(conversation).await?;
             shared.modes.forget(conversation);
             shared.prompts.forget(conversation);
@@ -261,6 +262,7 @@ async fn hold_conversation(
         shared.output.send_event(id, SessionEvent::notice("queued", text));
     };
     let held = shared.options.history.hold_or(conversation, waits).await?;
+    // Loaded now, because calls and notes ask for the mode without waiting.
     shared.modes.load(&shared.options.history, conversation).await?;
     shared.prompts.load(&shared.options, conversation).await;
     Ok(held)

@@ -106,6 +106,7 @@ impl FrontQuestion {
     /// Returns the press at the desk that an answer is.
     fn press(&self, outcome: AnswerOutcome, values: &Map<String, Value>) -> Result<Press, String> {
         if outcome != AnswerOutcome::Answered {
+            // The desk knows no third answer; `outcome` keeps whether it was declined or cancelled.
             return Ok(Press::Button(Action::Deny));
         }
         self.asked.check_values(values)?;

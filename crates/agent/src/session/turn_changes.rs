@@ -72,6 +72,7 @@ pub(super) async fn store_recovered(shared: &SessionShared) {
     for turn in std::mem::take(&mut recovered.turns) {
         store_turn(shared, turn).await;
     }
+    // Only now: until its turns are stored, a pack is all that is known of them.
     recovered.remove_left();
 }
 

@@ -83,6 +83,7 @@ impl FrontTools {
         }
         // Only now: a list with one wrong tool changes nothing.
         let mut current = lock(&self.offered);
+        // Otherwise each `hello` without tools would have all tools of the session collected again.
         if !(offered.is_empty() && current.tools.is_empty()) {
             *current = OfferedTools { tools: offered, revision: current.revision + 1 };
         }
@@ -98,6 +99,7 @@ impl FrontTools {
 
     /// Ends all calls: the front end has gone.
     pub(in crate::session) fn end_calls(&self) {
+        // With `None` later calls fail at once, too: nobody is left to answer them.
         lock(&self.calls.waiting).take();
     }
 }

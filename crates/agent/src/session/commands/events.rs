@@ -65,10 +65,12 @@ pub(super) async fn send_page(
     let tools = shared.tools.current();
     let folder = &shared.options.folder;
     let mut turns: VecDeque<StoredTurn> = changed_turns(shared, conversation).await.into();
+    // Those of earlier turns belong to other pages.
     turns.retain(|turn| turn.message >= page.first);
     let mut number = page.first;
     let mut retelling = EventRetelling { tools: &tools.by_name, folder, calls: HashMap::new() };
     for (message, results) in page.messages.iter().zip(&page.results) {
+        // A page may have megabytes, and its reader may be slow.
         shared.output.wait_for_room().await;
         let mut events = retelling.message_events(message, results);
         // The changes of a turn follow its last message, so they come before the next one of the

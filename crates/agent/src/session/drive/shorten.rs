@@ -90,6 +90,7 @@ impl TurnDriver<'_> {
             // Where the engine may not be asked, a summary of ours takes the place of its own.
             None => (Some(String::new()), None),
         };
+        // Also of a summary that was stopped or has failed: its provider counts it.
         let spent = self.spend(meter.take_total(), None);
         self.record_costs(reservation, spent, Vec::new()).await?;
         Ok(written)

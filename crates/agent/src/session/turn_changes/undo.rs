@@ -99,6 +99,7 @@ async fn ask_and_restore(
     let files = tracker.shown_changes(reversed).await;
     let input = raw_json(&json!({ "turn": turn, "files": files }));
     let tool_id = format!("undo-{}", uuid::Uuid::new_v4());
+    // As one that only reads, because the mode `plan` must not forbid what the user asks for.
     let call = EngineToolCall { id: tool_id, tool: UNDO.to_owned(), input, is_read_only: true };
     // A person wants it done, so a person may be asked in every mode.
     let permit =
