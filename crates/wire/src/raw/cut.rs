@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use memchr::{memchr, memchr_iter};
+use memchr::memchr2;
 
 use super::{Json, Members, NotJson};
 
@@ -46,17 +46,20 @@ pub(super) fn parse_members<'a>(
 
 /// Returns true if there is a byte below 0x20.
 ///
-/// Eight bytes are looked at together by hand: the shipped programs are linked with optimisation
-/// for size, and the compiler then makes a loop of this that takes eight times as long.
+/// Eight bytes are looked at together by hand, and eight times that in a loop of a fixed length,
+/// which is always unrolled: the shipped programs are linked with optimisation for size, and the
+/// compiler then makes a loop over bytes that takes eight times as long.
 pub(super) fn has_control(text: &[u8]) -> bool {
     const EACH: u64 = u64::from_ne_bytes([1; 8]);
-    let (words, rest) = text.as_chunks::<8>();
-    let below = words.iter().map(|word| u64::from_ne_bytes(*word)).fold(0, |below, word| {
+    let (blocks, rest) = text.as_chunks::<64>();
+    let has = |block: &[u8; 64]| {
+        let words = block.as_chunks::<8>().0.iter().map(|word| u64::from_ne_bytes(*word));
         // Sets the highest bit of a byte below 0x20. A borrow sets others, but only above such a
         // byte.
-        below | (word.wrapping_sub(EACH * 0x20) & !word)
-    });
-    below & (EACH * 0x80) != 0 || rest.iter().any(|byte| *byte < 0x20)
+        let below = words.fold(0, |below, word| below | (word.wrapping_sub(EACH * 0x20) & !word));
+        below & (EACH * 0x80) != 0
+    };
+    blocks.iter().any(has) || rest.iter().any(|byte| *byte < 0x20)
 }
 
 struct Cursor<'a> {
@@ -244,48 +247,29 @@ impl<'a> Cursor<'a> {
 
     fn skip_string(&mut self) -> Option<()> {
         self.expect_byte(b'"')?;
-        let rest = &self.bytes()[self.at..];
-        let text = &rest[..end_of_string(rest)?];
-        if self.has_control && text.iter().any(|byte| *byte < 0x20) {
+        let start = self.at;
+        loop {
+            self.at += memchr2(b'"', b'\\', &self.bytes()[self.at..])?;
+            if self.peek() == Some(b'"') {
+                break;
+            }
+            self.skip_escape()?;
+        }
+        if self.has_control && has_control(&self.bytes()[start..self.at]) {
             return None;
         }
-        check_escapes(text)?;
-        self.at += text.len() + 1;
+        self.at += 1;
         Some(())
     }
-}
 
-/// Returns the index of the quote that ends a string: the first with an even number of backslashes
-/// before it.
-pub(super) fn end_of_string(text: &[u8]) -> Option<usize> {
-    let mut from = 0;
-    loop {
-        let quote = from + memchr(b'"', &text[from..])?;
-        // Linear in all, because no backslash is counted for two quotes.
-        let backslashes = text[from..quote].iter().rev().take_while(|byte| **byte == b'\\').count();
-        if backslashes % 2 == 0 {
-            return Some(quote);
-        }
-        from = quote + 1;
-    }
-}
-
-fn check_escapes(text: &[u8]) -> Option<()> {
-    let mut checked = 0;
-    for backslash in memchr_iter(b'\\', text) {
-        // The second of two is escaped by the first.
-        if backslash < checked {
-            continue;
-        }
-        let length = match text.get(backslash + 1)? {
+    /// Skips a backslash and what it escapes.
+    fn skip_escape(&mut self) -> Option<()> {
+        let escape = &self.bytes()[self.at + 1..];
+        self.at += match escape.first()? {
             b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => 2,
-            b'u' => {
-                let digits = text.get(backslash + 2..backslash + 6)?;
-                digits.iter().all(u8::is_ascii_hexdigit).then_some(6)?
-            }
+            b'u' => escape.get(1..5)?.iter().all(u8::is_ascii_hexdigit).then_some(6)?,
             _ => return None,
         };
-        checked = backslash + length;
+        Some(())
     }
-    Some(())
 }

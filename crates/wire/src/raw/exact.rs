@@ -7,10 +7,9 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use memchr::memmem;
+use memchr::{memchr, memmem};
 
 use super::Json;
-use super::cut::end_of_string;
 
 /// The most levels of objects and arrays in a message that decides about a call. The input in it
 /// has one level less, and serde_json reads no more than that.
@@ -154,6 +153,20 @@ impl ExactCheck<'_> {
         let is_part = |byte: &&u8| matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E' | b'0'..=b'9');
         let end = start + self.text.as_bytes()[start..].iter().take_while(is_part).count();
         if is_exact(&self.text[start..end]) { Ok(end) } else { Err(InexactJson::InexactNumber) }
+    }
+}
+
+/// Returns the index of the quote that ends a string: the first with an even number of backslashes
+/// before it.
+fn end_of_string(text: &[u8]) -> Option<usize> {
+    let mut from = 0;
+    loop {
+        let quote = from + memchr(b'"', &text[from..])?;
+        let backslashes = text[from..quote].iter().rev().take_while(|byte| **byte == b'\\').count();
+        if backslashes % 2 == 0 {
+            return Some(quote);
+        }
+        from = quote + 1;
     }
 }
 
