@@ -100,7 +100,7 @@ impl PlayedMachine {
                     self.end_question(&question, &answer.by);
                 }
             }
-            RelayOrder::Error { text } => {
+            RelayOrder::Error { text, .. } => {
                 self.book.note_fault(format!("machine {}: {text}", self.number));
             }
             RelayOrder::Hello(_) | RelayOrder::Rules { .. } | RelayOrder::Beat => {}

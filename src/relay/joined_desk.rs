@@ -220,7 +220,9 @@ impl JoinedDesk {
         lower: &mut LowerLine,
     ) -> Result<Vec<LowerAct>, String> {
         let failed = |error: callgate_store::StoreError| error.to_string();
-        let open = open_for_people(&self.store).map_err(failed)?;
+        let mut open = open_for_people(&self.store).map_err(failed)?;
+        // There may be more than there is room for above, where people see these already.
+        open.sort_by_key(|question| !self.hello.held.contains(&question.request.request_id));
         let (mut closed, mut undelivered) = (Vec::new(), Vec::new());
         for id in &self.hello.held {
             match standing_of_question(&self.store, id).map_err(failed)? {
@@ -301,6 +303,20 @@ impl JoinedDesk {
             _ => None,
         };
         Ok(act.into_iter().collect())
+    }
+
+    /// Reports a question again, if it is open.
+    pub(super) fn ask_again(
+        &self,
+        lower: &mut LowerLine,
+        id: &RequestId,
+    ) -> Result<Option<LowerAct>, String> {
+        let standing = standing_of_question(&self.store, id).map_err(|error| error.to_string())?;
+        Ok(match standing {
+            QuestionStanding::Open(question) => lower.report_question(*question),
+            // Its end is reported by its entry.
+            QuestionStanding::Settling | QuestionStanding::Over(_) => None,
+        })
     }
 
     /// Brings the desk an answer, and reports what comes of it.

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use callgate_approval::daemon::Warn;
 use callgate_relay::{LinePort, LowerAct, LowerLine};
+use callgate_wire::approval::RequestId;
 use callgate_wire::relay::{BoxHello, PROTOCOL, RelayReport, UpperHello};
 use rustix::process::geteuid;
 use rustix::system::uname;
@@ -107,12 +108,25 @@ impl LineServer {
                     Some(desk) => desk.bring_answer(question, answer, self.reports.clone()),
                     None => (self.warn)("an answer came before a question"),
                 },
+                LowerAct::AskAgain(question) => {
+                    let acts = self.ask_again(&question);
+                    if let Some(why) = self.carry_out(port, acts) {
+                        return Some(why);
+                    }
+                }
                 LowerAct::TakeRules(bundle) => self.take_rules(bundle),
                 LowerAct::Warn(text) => (self.warn)(&text),
                 LowerAct::End(why) => return Some(why),
             }
         }
         None
+    }
+
+    fn ask_again(&mut self, question: &RequestId) -> Vec<LowerAct> {
+        // Before the desk is joined, no question is sent.
+        let Some(desk) = &self.joined else { return Vec::new() };
+        let asked = desk.ask_again(&mut self.lower, question);
+        asked.map_or_else(end_with, |act| act.into_iter().collect())
     }
 
     fn join_desk(&mut self, hello: UpperHello) {

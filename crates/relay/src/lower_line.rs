@@ -3,13 +3,14 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use callgate_wire::approval::{RelayedAnswer, RequestId};
 use callgate_wire::desk::WatchedEntry;
 use callgate_wire::relay::{
-    BoxHello, ClosedOutcome, PROTOCOL, RelayOrder, RelayReport, RelayedQuestion, UpperHello,
+    BoxHello, ClosedOutcome, MOST_IDS, MOST_QUESTIONS, PROTOCOL, RelayOrder, RelayReport,
+    RelayedQuestion, UpperHello,
 };
 
 use crate::{LineArrival, LineHealth, LineNeed};
@@ -17,6 +18,10 @@ use crate::{LineArrival, LineHealth, LineNeed};
 /// How many bytes of entries may be on their way without a receipt. More would wait in the memory
 /// of the desk above, which stores entries before it acknowledges them.
 const MOST_UNACKED: usize = 1024 * 1024;
+/// How often questions for which the desk above had no room are asked again, and how many at once:
+/// as fast as it takes new ones.
+const ASK_AGAIN_EVERY: Duration = Duration::from_secs(4);
+const ASKED_AGAIN: usize = 16;
 
 #[derive(Debug)]
 pub enum LowerAct {
@@ -28,6 +33,8 @@ pub enum LowerAct {
         question: RequestId,
         answer: RelayedAnswer,
     },
+    /// Report this question, if it is still open: the desk above may have room for it now.
+    AskAgain(RequestId),
     /// Take the rules of the team, a signed bundle.
     TakeRules(String),
     /// Something to be logged.
@@ -42,6 +49,12 @@ pub struct LowerLine {
     is_joined: bool,
     /// The questions that were sent and are open.
     sent: BTreeSet<RequestId>,
+    /// The questions that are open and for which the desk above has no room.
+    waiting: VecDeque<RequestId>,
+    /// When some of them were last asked again.
+    asked_again: Duration,
+    /// Whether it was reported that some wait.
+    is_lack_told: bool,
     /// The sizes of the entries for which there is no receipt.
     unacked: BTreeMap<u64, usize>,
 }
@@ -52,6 +65,9 @@ impl LowerLine {
             health: LineHealth::begin(now),
             is_joined: false,
             sent: BTreeSet::new(),
+            waiting: VecDeque::new(),
+            asked_again: now,
+            is_lack_told: false,
             unacked: BTreeMap::new(),
         };
         (line, vec![LowerAct::Send(RelayReport::Hello(hello))])
@@ -100,14 +116,22 @@ impl LowerLine {
             }
             RelayOrder::Rules { bundle } => vec![LowerAct::TakeRules(bundle)],
             RelayOrder::Beat => Vec::new(),
-            RelayOrder::Error { text } => {
-                vec![LowerAct::Warn(format!("the desk above says: {text}"))]
+            RelayOrder::Error { text, question } => {
+                let warning = LowerAct::Warn(format!("the desk above says: {text}"));
+                let Some(question) = question else { return vec![warning] };
+                // It may have ended meanwhile.
+                if self.sent.remove(&question) {
+                    self.waiting.push_back(question);
+                }
+                let is_told = std::mem::replace(&mut self.is_lack_told, true);
+                if is_told { Vec::new() } else { vec![warning] }
             }
         }
     }
 
-    /// Sends the questions that are open when the line begins, what became of those that the desk
-    /// above still has, and which of these are about to be decided.
+    /// Sends the questions that are open when the line begins, as many as there is room for above,
+    /// what became of those that the desk above still has, and which of these are about to be
+    /// decided.
     pub fn sync_questions(
         &mut self,
         open: Vec<RelayedQuestion>,
@@ -117,7 +141,8 @@ impl LowerLine {
         let mut acts: Vec<LowerAct> =
             open.into_iter().filter_map(|question| self.report_question(question)).collect();
         acts.extend(closed.into_iter().map(|closed| LowerAct::Send(RelayReport::Closed(closed))));
-        let open = self.sent.iter().cloned().chain(undelivered.iter().cloned()).collect();
+        let all = self.sent.iter().chain(&undelivered).chain(&self.waiting);
+        let open = all.take(MOST_IDS).cloned().collect();
         // They count as sent, so that their end is reported, too.
         self.sent.extend(undelivered);
         // This comes last, because the desk above withdraws what it does not name.
@@ -125,10 +150,19 @@ impl LowerLine {
         acts
     }
 
-    /// Sends a question that has been asked, unless it was sent already.
+    /// Sends a question that has been asked, unless it was sent already. It waits if there are too
+    /// many.
     pub fn report_question(&mut self, question: RelayedQuestion) -> Option<LowerAct> {
-        let is_new = self.sent.insert(question.request.request_id.clone());
-        is_new.then(|| LowerAct::Send(RelayReport::Question(Box::new(question))))
+        let id = &question.request.request_id;
+        if self.sent.contains(id) || self.waiting.contains(id) {
+            return None;
+        }
+        if self.sent.len() >= MOST_QUESTIONS {
+            self.waiting.push_back(id.clone());
+            return None;
+        }
+        self.sent.insert(id.clone());
+        Some(LowerAct::Send(RelayReport::Question(Box::new(question))))
     }
 
     pub fn report_words(&self, question: &RequestId, last_words: String) -> Option<LowerAct> {
@@ -137,6 +171,7 @@ impl LowerLine {
     }
 
     pub fn report_closed(&mut self, closed: ClosedOutcome) -> Option<LowerAct> {
+        self.waiting.retain(|question| *question != closed.question);
         let is_sent = self.sent.remove(&closed.question);
         is_sent.then_some(LowerAct::Send(RelayReport::Closed(closed)))
     }
@@ -162,16 +197,29 @@ impl LowerLine {
 
     /// Returns what is to be done because of the time.
     pub fn handle_time(&mut self, now: Duration) -> Vec<LowerAct> {
-        match self.health.need_at(now) {
+        let mut acts = match self.health.need_at(now) {
             LineNeed::Nothing => Vec::new(),
             LineNeed::Beat => vec![LowerAct::Send(RelayReport::Beat)],
             LineNeed::End => vec![LowerAct::End("the desk above is silent".to_owned())],
+        };
+        if now >= self.next_attempt() {
+            self.asked_again = now;
+            let room = MOST_QUESTIONS.saturating_sub(self.sent.len()).min(ASKED_AGAIN);
+            let again = self.waiting.drain(..room.min(self.waiting.len()));
+            acts.extend(again.map(LowerAct::AskAgain));
         }
+        acts
+    }
+
+    /// Returns when questions that wait may be asked again.
+    fn next_attempt(&self) -> Duration {
+        self.asked_again + ASK_AGAIN_EVERY
     }
 
     /// Returns when [`handle_time`](Self::handle_time) has to be called.
     pub fn next_alarm(&self) -> Duration {
-        self.health.next_alarm()
+        let alarm = self.health.next_alarm();
+        if self.waiting.is_empty() { alarm } else { alarm.min(self.next_attempt()) }
     }
 }
 

@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod tests;
+mod upper_act;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,47 +12,19 @@ use callgate_wire::HiddenText;
 use callgate_wire::approval::{RelayedAnswer, RequestId};
 use callgate_wire::desk::WatchedEntry;
 use callgate_wire::relay::{
-    BoxHello, ClosedOutcome, CopiedThrough, PROTOCOL, RelayOrder, RelayReport, RelayedQuestion,
-    UpperHello,
+    BoxHello, ClosedOutcome, CopiedThrough, MOST_IDS, PROTOCOL, RelayOrder, RelayReport,
+    RelayedQuestion, UpperHello,
 };
 
 use crate::held_question::HeldQuestion;
 use crate::question_room::{QuestionRoom, QuestionShare};
 use crate::{DEAD_AFTER, LineArrival, LineHealth, LineNeed};
 
+pub use upper_act::UpperAct;
+
 /// How many wrong lines and errors of one connection are reported. The next one ends the line.
 const MOST_WRONG: usize = 32;
 const NO_ROOM: &str = "too much is on its way from all machines at once";
-
-#[derive(Debug)]
-pub enum UpperAct {
-    Send(RelayOrder),
-    Connected(BoxHello),
-    /// A person at the box has to allow it, in words for a person.
-    Waiting(String),
-    /// These are its open questions, and answers go back.
-    Synced(Vec<RequestId>),
-    Ask(Box<RelayedQuestion>),
-    AddWords {
-        question: RequestId,
-        last_words: String,
-    },
-    /// A question is over at the box, without an answer from here.
-    Withdraw {
-        question: RequestId,
-        text: String,
-    },
-    /// The answer to a question is kept until the box is back.
-    Defer(RequestId),
-    Delivered(RequestId),
-    Lost {
-        question: RequestId,
-        text: String,
-    },
-    Warn(String),
-    /// The line is over, for this reason, and has to be made again.
-    End(String),
-}
 
 #[derive(Debug)]
 pub struct UpperLine {
@@ -80,6 +53,8 @@ struct UpperConnection {
     /// Whether an entry has come, or the copy was begun anew.
     is_copying: bool,
     wrong: usize,
+    /// Whether people were told that there is no room for a question of this connection.
+    is_lack_told: bool,
 }
 
 impl UpperLine {
@@ -142,6 +117,7 @@ impl UpperLine {
             begins_anew: after.is_none(),
             is_copying: false,
             wrong: 0,
+            is_lack_told: false,
         });
         vec![UpperAct::Send(RelayOrder::Hello(UpperHello {
             protocol: PROTOCOL,
@@ -149,7 +125,7 @@ impl UpperLine {
             name: self.name.clone(),
             token: self.token.clone(),
             after,
-            held: self.held.keys().cloned().collect(),
+            held: self.held.keys().take(MOST_IDS).cloned().collect(),
             no_copy: !self.wants_copy,
         }))]
     }
@@ -263,11 +239,23 @@ impl UpperLine {
         }
         let share = match QuestionShare::take(&self.room, size, now) {
             Ok(share) => share,
-            Err(why) => return self.refuse(why),
+            Err(why) => return self.postpone_question(id, why),
         };
         self.note_named(&id);
         self.held.insert(id, HeldQuestion::new(None, share));
         vec![UpperAct::Ask(Box::new(question))]
+    }
+
+    /// Sends a question back for which there is no room now. That is no mistake of the box, which
+    /// may have many agents, and asks again later.
+    fn postpone_question(&mut self, id: RequestId, why: &str) -> Vec<UpperAct> {
+        let Some(connection) = &mut self.connection else { return Vec::new() };
+        let order = RelayOrder::Error { text: why.to_owned(), question: Some(id) };
+        let mut acts = vec![UpperAct::Send(order)];
+        if !std::mem::replace(&mut connection.is_lack_told, true) {
+            acts.push(UpperAct::Warn(format!("questions wait at their machine: {why}")));
+        }
+        acts
     }
 
     /// Notes that the box has named a question. Returns false if it had on this connection.
@@ -378,7 +366,7 @@ impl UpperLine {
 
     /// Tells the box that something it sent was not accepted. Nothing else changes.
     fn refuse(&mut self, why: &str) -> Vec<UpperAct> {
-        let order = RelayOrder::Error { text: why.to_owned() };
+        let order = RelayOrder::Error { text: why.to_owned(), question: None };
         let warning = UpperAct::Warn(format!("it sent something wrong: {why}"));
         self.note_wrong(vec![UpperAct::Send(order), warning])
     }

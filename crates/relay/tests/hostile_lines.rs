@@ -401,6 +401,7 @@ proptest! {
                 LowerAct::Send(RelayReport::Error { .. }) => "error".to_owned(),
                 LowerAct::Join(_) => "join".to_owned(),
                 LowerAct::Answer { question, .. } => format!("answer {}", number_of(question)),
+                LowerAct::AskAgain(_) => "ask again".to_owned(),
                 LowerAct::TakeRules(_) => "rules".to_owned(),
                 LowerAct::Warn(_) => "warn".to_owned(),
                 LowerAct::End(_) => "end".to_owned(),

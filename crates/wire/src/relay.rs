@@ -44,6 +44,10 @@ pub const LONGEST_BUNDLE: usize = 2 * 1024 * 1024;
 /// The most questions of one box that may be open at the desk above.
 pub const MOST_QUESTIONS: usize = 1024;
 
+/// The most questions that one message names: beside the open ones there may be as many whose
+/// answers are on their way to the agents.
+pub const MOST_IDS: usize = 2 * MOST_QUESTIONS;
+
 /// The most bytes that the lines of these questions may have, so that one box leaves room for
 /// others at the desk above.
 pub const MOST_QUESTION_BYTES: usize = 64 * 1024 * 1024;
@@ -58,8 +62,7 @@ fn decode_ids(members: &Members, field: &'static str) -> Result<Vec<RequestId>, 
     let ids: Option<Vec<String>> = optional_field(members, field, EXPECTED)?;
     let ids = ids.unwrap_or_default();
     let read: Option<Vec<RequestId>> = ids.iter().map(|id| RequestId::parse(id)).collect();
-    // Beside the open ones there may be as many whose answers are on their way to the agents.
-    let read = read.filter(|ids| ids.len() <= 2 * MOST_QUESTIONS);
+    let read = read.filter(|ids| ids.len() <= MOST_IDS);
     read.ok_or(Malformed::wrong_field(field, EXPECTED))
 }
 

@@ -39,8 +39,12 @@ fn joined() -> LowerLine {
 }
 
 fn question() -> RelayedQuestion {
+    question_of(ID)
+}
+
+fn question_of(id: &str) -> RelayedQuestion {
     let line = json!({ "kind": "question", "ruling": "ask", "seconds": 60, "request": {
-        "request_id": ID, "tool_name": "Bash", "tool_input": {}, "cwd": "/w", "session_id": "s" } });
+        "request_id": id, "tool_name": "Bash", "tool_input": {}, "cwd": "/w", "session_id": "s" } });
     match RelayReport::decode(line.to_string().as_bytes()) {
         Ok(RelayReport::Question(question)) => *question,
         other => panic!("{other:?}"),
@@ -75,6 +79,54 @@ fn a_question_is_sent_once_and_closed_once() {
     assert!(lower.report_closed(closed()).is_some());
     assert!(lower.report_closed(closed()).is_none());
     assert!(lower.report_words(&id, "too late".to_owned()).is_none());
+}
+
+/// Returns the ids of the questions that are to be asked again.
+fn asked_again(acts: &[LowerAct]) -> Vec<&RequestId> {
+    let again = |act| match act {
+        &LowerAct::AskAgain(ref id) => Some(id),
+        _ => None,
+    };
+    acts.iter().filter_map(again).collect()
+}
+
+#[test]
+fn a_question_for_which_there_is_no_room_above_is_asked_again() {
+    let mut lower = joined();
+    let id = RequestId::parse(ID).unwrap();
+    lower.sync_questions(vec![question()], Vec::new(), Vec::new());
+    let no_room = line(&json!({ "kind": "error", "text": "too many", "question": ID }));
+    let acts = lower.handle_arrival(at(1), &no_room);
+    assert!(matches!(&acts[..], [LowerAct::Warn(_)]), "{acts:?}");
+    assert_eq!(lower.next_alarm(), at(4));
+    assert_eq!(asked_again(&lower.handle_time(at(3))), Vec::<&RequestId>::new());
+    assert_eq!(asked_again(&lower.handle_time(at(4))), [&id]);
+    assert!(lower.report_question(question()).is_some());
+    // There is still no room, which was reported, and then it is over.
+    assert!(lower.handle_arrival(at(4), &no_room).is_empty());
+    let text = "The agent went away".to_owned();
+    let closed = ClosedOutcome { question: id, decision: None, by: None, text };
+    assert!(lower.report_closed(closed).is_none(), "the desk above does not have it");
+    assert_eq!(asked_again(&lower.handle_time(at(8))), Vec::<&RequestId>::new());
+}
+
+#[test]
+fn no_more_questions_are_sent_than_there_is_room_for_above() {
+    let ids: Vec<String> =
+        (0..3000).map(|number| format!("6f9619ff-8b86-4d01-b42d-{number:012}")).collect();
+    let mut lower = joined();
+    let open = ids.iter().map(|id| question_of(id)).collect();
+    let acts = lower.sync_questions(open, Vec::new(), Vec::new());
+    assert_eq!(acts.len(), MOST_QUESTIONS + 1);
+    let Some(LowerAct::Send(synced)) = acts.last() else { panic!("{:?}", acts.last()) };
+    let synced = RelayReport::decode(&synced.to_line()).unwrap();
+    assert!(matches!(synced, RelayReport::Synced { open } if open.len() == MOST_IDS));
+    assert_eq!(asked_again(&lower.handle_time(at(4))), Vec::<&RequestId>::new(), "no room");
+    let question = RequestId::parse(&ids[0]).unwrap();
+    let closed = ClosedOutcome { question, decision: None, by: None, text: String::new() };
+    assert!(lower.report_closed(closed).is_some());
+    let acts = lower.handle_time(at(8));
+    assert_eq!(asked_again(&acts), [&RequestId::parse(&ids[MOST_QUESTIONS]).unwrap()]);
 }
 
 #[test]

@@ -29,7 +29,12 @@ pub enum RelayOrder {
     /// A heartbeat: the desk above is still there.
     Beat,
     /// Something that the box sent was not accepted, in words for a person.
-    Error { text: String },
+    Error {
+        text: String,
+        /// The question, if there was only no room for it: the box may ask it again.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        question: Option<RequestId>,
+    },
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -77,7 +82,10 @@ impl RelayOrder {
                 Self::Rules { bundle: bounded_text(&members, "bundle", LONGEST_BUNDLE, BUNDLE)? }
             }
             "beat" => Self::Beat,
-            "error" => Self::Error { text: decode_text(&members, "text")? },
+            "error" => Self::Error {
+                text: decode_text(&members, "text")?,
+                question: if_present(&members, "question", RequestId::from_member)?,
+            },
             kind => return Err(UnreadableReason::unknown(kind)),
         })
     }
