@@ -27,7 +27,7 @@ use callgate_wire::ledger::{ChainedLinks, LedgerEvent, REMOTE_LINK};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::{Authority, Desk, DeskInput, DeskSettings, DeskStep, DeskTime, Unattended};
+use super::{Authority, Desk, DeskInput, DeskSettings, DeskStep, DeskTime};
 use crate::channel::{Person, PersonPlace};
 
 /// The chat and the user that may answer.
