@@ -244,6 +244,7 @@ impl<'a> FileAct<'a> {
             |name: &&str| input.get(*name).is_some_and(|path| !path.is_string() && !path.is_null());
         let says = |name: &str| {
             let name = name.to_lowercase();
+            // `file_text` is the content of a file, and not its name.
             name != "file_text" && (name.contains("path") || name.contains("file"))
         };
         let others =
