@@ -271,13 +271,8 @@ impl Daemon {
         letters_in.set_at_once(Box::new(move |letter| clerk::handle_at_once(&at_once, letter)));
         on_thread("desk", move || clerk::run_desk(&clerk, letters))
             .map_err(|e| io_error("cannot start the desk of", &socket, e))?;
-        let (reporter, warn) = (Arc::clone(&askers), Arc::clone(&options.warn));
-        on_thread("hangups", move || {
-            if let Err(error) = reporter.report_hangups() {
-                warn(&format!("cannot see who hangs up: {error}"));
-            }
-        })
-        .map_err(|e| io_error("cannot start watching for", &socket, e))?;
+        watch_hangups(Arc::clone(&askers), Arc::clone(&options.warn))
+            .map_err(|e| io_error("cannot start watching for", &socket, e))?;
         // Nobody is accepted before everything runs.
         if let Some(door) = legacy.and_then(|path| Door::open_legacy(&path, &options.warn)) {
             sockets.push(door.file());
@@ -318,6 +313,15 @@ impl Drop for Daemon {
 
 fn on_thread(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
     thread::Builder::new().name(name.to_owned()).spawn(work).map(drop)
+}
+
+/// Starts the thread that learns which answers were read.
+fn watch_hangups(askers: Arc<Askers>, warn: Warn) -> io::Result<()> {
+    on_thread("hangups", move || {
+        if let Err(error) = askers.report_hangups() {
+            warn(&format!("cannot see who hangs up: {error}"));
+        }
+    })
 }
 
 fn io_error(action: &'static str, path: &Path, source: io::Error) -> StartError {
