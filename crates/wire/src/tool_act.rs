@@ -21,6 +21,8 @@ const COMMANDS: [&str; 3] = ["command", "cmd", "script"];
 const TYPED: [&str; 1] = ["line"];
 /// The members that name the folder of a command.
 pub const FOLDERS: [&str; 4] = ["workdir", "cwd", "working_directory", "directory"];
+/// The member that has the arguments of a program.
+const ARGUMENTS: &str = "args";
 /// The member that has a list of commands, to be run one after the other.
 const COMMAND_LIST: &str = "commands";
 /// The members that say something about a command and do not change what it does.
@@ -86,6 +88,7 @@ pub struct RunAct<'a> {
     pub shell: ToolShell,
     /// The members that are the command; one, unless the input is unclear.
     pub commands: Vec<&'a Value>,
+    /// The arguments of a program without a shell. A shell's tool would ignore them.
     pub args: Option<&'a Value>,
     /// The members that are the folder in which it runs.
     pub folders: Vec<&'a Value>,
@@ -144,7 +147,12 @@ impl<'a> ToolAct<'a> {
         let asks =
             |question, details| Self::Ask(text(question).into_iter().collect(), text(details));
         match ToolKind::for_tool(agent, tool) {
-            ToolKind::Run(shell) => Self::Run(RunAct::from_input(shell, input)),
+            ToolKind::Run(shell) => {
+                // Of an agent that is not known, our own tool is the one that takes arguments.
+                let is_own = agent.is_empty() && ToolKind::is_tool_of(OWN_AGENT, tool);
+                let takes_args = shell == ToolShell::Program || is_own;
+                Self::Run(RunAct::from_input(shell, takes_args, input))
+            }
             ToolKind::Read => Self::Read(file()),
             ToolKind::List | ToolKind::Find | ToolKind::Search => Self::Search(file()),
             ToolKind::Write => Self::Write(file(), written_text(input)),
@@ -181,13 +189,13 @@ impl<'a> ToolAct<'a> {
 }
 
 impl<'a> RunAct<'a> {
-    fn from_input(shell: ToolShell, input: &'a Map<String, Value>) -> Self {
+    fn from_input(shell: ToolShell, takes_args: bool, input: &'a Map<String, Value>) -> Self {
         let set = |name: &str| input.get(name).filter(|value| !value.is_null());
         let commands: &[&str] = if shell == ToolShell::Typed { &TYPED } else { &COMMANDS };
         let others = input.iter().filter(|(name, value)| {
             let name = name.as_str();
             let is_read = commands.contains(&name) || REMARKS.contains(&name);
-            let is_read = is_read || matches!(name, "args" | COMMAND_LIST);
+            let is_read = is_read || name == COMMAND_LIST || (takes_args && name == ARGUMENTS);
             // An option that is off changes nothing.
             !is_read && !matches!(value, Value::Null | Value::Bool(false))
         });
@@ -199,7 +207,7 @@ impl<'a> RunAct<'a> {
         Self {
             shell,
             commands: named.chain(list.into_iter().flatten()).collect(),
-            args: set("args"),
+            args: set(ARGUMENTS).filter(|_| takes_args),
             folders: FOLDERS.into_iter().filter_map(set).collect(),
             description: text_member(input, "description"),
             others: others.map(|(name, value)| (name.as_str(), value)).collect(),
@@ -220,6 +228,15 @@ impl<'a> RunAct<'a> {
             (list, _) if !is_program => texts_of_list(list).map(GivenCommand::Words),
             _ => None,
         }
+    }
+
+    /// Returns the program and its arguments if the input of a shell's tool names both. Whether the
+    /// tool takes the arguments is not known.
+    pub fn words_with_others(&self) -> Option<Vec<&'a str>> {
+        let [Value::String(program)] = self.commands[..] else { return None };
+        let (_, args) = self.others.iter().find(|(name, _)| *name == ARGUMENTS)?;
+        let args = args.as_str().map(|arg| vec![arg]).or_else(|| texts_of_list(args));
+        Some(std::iter::once(program.as_str()).chain(args.unwrap_or_default()).collect())
     }
 
     /// Returns the patch that words without a shell apply, if they do. Codex takes it from them.

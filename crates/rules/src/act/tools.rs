@@ -241,7 +241,14 @@ fn add_command(act: &mut Act, run: &RunAct<'_>, input: &Map<String, Value>) {
     let cwd = folders[0].clone();
     match (run.given_command(), run.commands.first()) {
         (Some(GivenCommand::Line(line)), _) => {
-            act.set_script(line.to_owned(), ShellScript::from_line(line, &cwd, &act.home));
+            let mut script = ShellScript::from_line(line, &cwd, &act.home);
+            if let Some(words) = run.words_with_others() {
+                // Nothing allows it; rules that deny examine it with and without the arguments.
+                act.note_doubt("its input has arguments, which this tool may not know");
+                script.add_script(ShellScript::from_line(&words.join(" "), &cwd, &act.home));
+                script.add_script(ShellScript::of_words(words, &cwd));
+            }
+            act.set_script(line.to_owned(), script);
         }
         (Some(GivenCommand::Words(words)), Some(Value::String(_))) => {
             with_args(act, run, &words, &cwd);

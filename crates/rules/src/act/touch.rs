@@ -50,9 +50,17 @@ pub(super) fn touched_paths(act: &Act) -> Vec<Vec<PatternToken>> {
     if found.len() > MOST_PATHS {
         steps::exhaust_budget();
     }
-    // A path from a list is somewhere in the folder that is listed.
-    found.retain(|path| !is_listed(path));
+    // A path from a list is somewhere in the folder that is listed, which is touched by that.
+    found.iter_mut().filter(|path| is_listed(path)).for_each(cut_listing);
     few_wild(found)
+}
+
+/// Leaves the folder of a path from a list.
+fn cut_listing(path: &mut Vec<PatternToken>) {
+    path.pop();
+    while path.len() > 1 && path.last() == Some(&PatternToken::Is('/')) {
+        path.pop();
+    }
 }
 
 pub(crate) fn is_listed(path: &[PatternToken]) -> bool {
@@ -70,12 +78,7 @@ pub(super) fn listed_folders(act: &Act) -> Vec<Vec<PatternToken>> {
         }
     }
     found.retain(|path| is_listed(path));
-    for path in &mut found {
-        path.pop();
-        while path.len() > 1 && path.last() == Some(&PatternToken::Is('/')) {
-            path.pop();
-        }
-    }
+    found.iter_mut().for_each(cut_listing);
     found
 }
 

@@ -273,7 +273,12 @@ impl PossibleRuns {
         if matches!(kind, TextKind::Code | TextKind::Script) {
             return self.add_code(text, inner, kind == TextKind::Script);
         }
-        let script = ShellScript::from_nested_line(text, place.base, place.depth + 1);
+        let mut script = ShellScript::from_nested_line(text, place.base, place.depth + 1);
+        if let Some(around) = place.outer.and_then(|(values, at)| values.command(at)) {
+            for command in &mut script.commands {
+                command.other_folders.extend_from_slice(&around.other_folders);
+            }
+        }
         self.add_script(&script, inner, kind);
     }
 

@@ -308,10 +308,10 @@ impl ShellWord {
                 WordPiece::Unknown | WordPiece::Expansion(_) => toks.push(unknown),
                 WordPiece::Listing => toks.push(PatternToken::Beneath),
                 WordPiece::Digits => toks.push(PatternToken::Digits),
-                // With some options two stars cross folders.
+                // With some options two stars cross folders, if they begin a name.
                 WordPiece::Glob('*') if rest.as_slice().first() == Some(piece) => {
                     rest.next();
-                    toks.push(PatternToken::Beneath);
+                    toks.push(if begins_name { PatternToken::Beneath } else { PatternToken::Run });
                 }
                 WordPiece::Glob('*') if begins_name => {
                     toks.extend([PatternToken::Shy, PatternToken::Run])

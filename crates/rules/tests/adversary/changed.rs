@@ -118,6 +118,23 @@ fn a_change_of_folder_leads_where_the_shell_looks() {
     assert!(missed.is_empty(), "{missed:#?}");
 }
 
+/// Two stars cross folders only where they are a name of their own.
+#[test]
+fn two_stars_in_a_name_are_one() {
+    let missed = let_through(&[
+        "cat ~/.config/gh/hosts**",
+        "cat ~/.s**/id_rsa",
+        "cat ~/.config/gh/h**.yml",
+        "cat ~/.config/gh/**.yml",
+        "cat ~/.config/**/hosts.yml",
+        "cat ~/.ssh/id**",
+        "cat ~/.ssh/**",
+        "cat ~/.ssh/keys/**",
+        "cat ~/.ssh/keys/**/id_rsa",
+    ]);
+    assert!(missed.is_empty(), "{missed:#?}");
+}
+
 #[test]
 fn a_command_that_runs_again_runs_where_the_line_has_gone() {
     let missed = let_through(&[
@@ -128,6 +145,8 @@ fn a_command_that_runs_again_runs_where_the_line_has_gone() {
         "cd src/a; until false; do cat .ssh/id_rsa; cd ..; done",
         "trap 'cat .ssh/id_rsa' EXIT; cd ~",
         "trap \"cat .ssh/id_rsa\" EXIT; cd ..",
+        "x=a; trap 'cat .ssh/id_rsa' EXIT; cd ~/\".$x\"/..",
+        "d=..; cd $d; sh -c 'cat .config/gh/hosts.yml'",
     ]);
     assert!(missed.is_empty(), "{missed:#?}");
 }

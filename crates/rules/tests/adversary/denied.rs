@@ -290,3 +290,24 @@ fn what_could_be_denied_is_asked_about() {
         assert!(verdict.wants_person && verdict.is_unclear, "{command:?}: {}", verdict.because);
     }
 }
+
+/// A shell's tool runs the command alone, or takes the arguments after all.
+#[test]
+fn arguments_that_a_tool_may_not_know_are_read_both_ways() {
+    let policy = policy(
+        "[[rule]]\nname = \"a\"\ndecide = \"deny\"\ncommand = [\"clean\", \"git push\"]\n\
+         [[rule]]\nname = \"b\"\ndecide = \"allow\"\ncommand = \"*\"",
+    );
+    for (input, expected) in [
+        (json!({ "command": "clean", "args": ["--dry-run"] }), RuleDecision::Deny),
+        (json!({ "command": "git", "args": ["push"] }), RuleDecision::Deny),
+        (json!({ "command": "git", "args": "push" }), RuleDecision::Deny),
+        (json!({ "command": "ls", "args": ["-l"] }), RuleDecision::Ask),
+        (json!({ "command": "ls" }), RuleDecision::Allow),
+    ] {
+        let home = "/home/ada";
+        let act = Act::from_call("Bash", &input.to_string(), home, "claude", home);
+        let verdict = judge_act(&policy, &act, &NoLinks, &Moment::from_unix_ms(0, 0));
+        assert_eq!(verdict.decision, expected, "{input}: {}", verdict.because);
+    }
+}

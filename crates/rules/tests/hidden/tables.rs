@@ -324,6 +324,7 @@ pub(crate) const READS: &[Technique] = &[
     ("read after a searched cd", "shopt -s cdable_vars; §x=§D", "cd §x; cat §B"),
     ("read before cd", "§f() { cat .aws/§B; }; cd §D/..\n", "§f"),
     ("read before cd", "", "for §x in 1 2; do cat .aws/§B; cd §D/..; done"),
+    ("read before cd", "", "trap 'cat .aws/'§B EXIT; cd §D/.."),
     ("read before cd", "", "for §x in 1 2; do cat .aws/§B; cd ..; done"),
     ("read after cd in a text", "eval 'cd '§D/..", "cat .aws/§B"),
     ("read after cd in a text", ". <(echo cd §D/..)", "cat .aws/§B"),

@@ -170,7 +170,9 @@ fn a_command_is_a_line_or_words() {
     check("Bash", json!({ "command": "a b" }), line("a b"));
     check("exec_command", json!({ "cmd": "a" }), line("a"));
     check("shell", json!({ "command": ["a", "b c"] }), words(&["a", "b c"]));
-    check("Bash", json!({ "command": "a", "args": ["b"] }), words(&["a", "b"]));
+    // A shell's tool would ignore the arguments, and so they are shown beside the command.
+    check("Bash", json!({ "command": "a", "args": ["b"] }), line("a"));
+    check("start_command", json!({ "command": "a", "args": ["b"] }), words(&["a", "b"]));
     check("start_command", json!({ "command": "a" }), words(&["a"]));
     check("start_command", json!({ "command": ["a"] }), None);
     check("start_command", json!({ "command": "a", "args": [1] }), None);
