@@ -160,7 +160,7 @@ fn check_always(first: &str, second: &str, meaning: &str, changes_mode: bool) {
     let label = always(&question);
     let mut told = stage.press(&question, &label);
     let mut story = vec!["asked"];
-    if told.text.contains("once more") {
+    if told.text.contains("Press again to confirm") {
         // A second press counts as one when it comes a second or more after the first.
         thread::sleep(Duration::from_millis(1_500));
         told = stage.press(&question, &label);

@@ -90,7 +90,7 @@ fn always_gives_back_what_the_agent_offered() {
     let toast = stage.press(&question, &label);
     assert!(toast.text.contains("Press again to confirm."), "{toast:?}");
     stage.until("the second press counts", || {
-        (!stage.press(&question, &label).text.contains("once more")).then_some(())
+        (!stage.press(&question, &label).text.contains("Press again to confirm")).then_some(())
     });
     assert_eq!(hook.decision()["updatedPermissions"], offered);
 }

@@ -25,7 +25,7 @@ fn no_secret_is_in_any_message_log_or_file() {
         ("deploy", bash(&commands)),
         ("say", words),
         ("/a", permission("Edit", &edit)),
-        ("WebFetch", permission("WebFetch", &json!({ "url": all[0], "headers": all }))),
+        ("fetch a page", permission("WebFetch", &json!({ "url": all[0], "headers": all }))),
     ] {
         let hook = stage.hook(&input);
         let question = stage.question(text);

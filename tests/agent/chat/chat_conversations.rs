@@ -46,7 +46,7 @@ fn the_mode_decides_who_is_asked() {
     let setup = Setup::on(&fake);
     let mut chat = Chat::start(&setup, 80);
     chat.say("/mode");
-    chat.see("The mode is ask. There are ask, plan, auto");
+    chat.see("The mode is ask. The modes are ask, plan, auto");
     chat.say("/mode plan");
     chat.see("/help · plan · claude");
     chat.say("write it");
