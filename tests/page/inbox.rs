@@ -174,7 +174,8 @@ fn a_question_that_came_by_itself_is_answered_by_keys_once_it_is_chosen() {
     page::show(&browser, "make first");
     let unchosen = "return !!document.querySelector('.card[data-unchosen]')";
     browser.press_keys("adre1");
-    browser.wait_for_text(".toasts", "This question opened automatically. Press Enter to select it");
+    browser
+        .wait_for_text(".toasts", "This question opened automatically. Press Enter to select it");
     assert_eq!(browser.run(unchosen, &json!([])), true);
     // Enter chooses it. What follows at once may belong to the words before.
     browser.press_keys(&format!("{ENTER}adre"));

@@ -109,7 +109,9 @@ fn mistakes_are_named_with_their_place_and_the_nearest_word() {
     );
     check(
         &rule("tool = \"Read\""),
-        &expect![[r#"rules.toml:1:1: error: `decide` is missing: "allow", "deny", "ask" or "confirm""#]],
+        &expect![[
+            r#"rules.toml:1:1: error: `decide` is missing: "allow", "deny", "ask" or "confirm""#
+        ]],
     );
     check(
         "[[rule]]\ndecide = \"ask\"\ntool = \"Read\"",
