@@ -15,7 +15,7 @@ use crate::fields::{member_text, member_value, value_text};
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ClaudeAnswer {
-    /// The model's final text; if there is none, the CLI's reasons.
+    /// The model's final text; without one, the errors that the CLI reports.
     pub text: String,
     /// The value, when [`output_schema`](crate::ModelRequest::output_schema) asked for one.
     pub structured: Option<Value>,

@@ -132,6 +132,8 @@ impl Iterator for BlockingTurn<'_> {
     }
 }
 
+/// Builds a runtime with a thread of its own, so that tools and callbacks go on while the program
+/// does not wait for an event.
 fn build_runtime() -> io::Result<Runtime> {
     Builder::new_multi_thread().worker_threads(1).enable_all().build()
 }

@@ -72,6 +72,8 @@ pub(crate) fn build_command(
     gate: Option<&GateRegistration>,
 ) -> Command {
     let mut command = Command::new(program);
+    // With a prompt on its command line instead, the CLI would take no input while it runs: no
+    // permissions and no interrupts.
     command.args(["-p", "--input-format", "stream-json", "--output-format", "stream-json"]);
     command.args(["--verbose", "--permission-prompt-tool", "stdio", "--strict-mcp-config"]);
     // The user's own mode and rules would answer before anybody is asked. The option is given even
@@ -138,7 +140,7 @@ fn set_environment(
         };
     }
     // The program that drives the CLI answers its permission requests: this value lets the desk
-    // recognise such a CLI.
+    // recognise such a CLI. It is set after the settings, which cannot replace it.
     match gate {
         Some(gate) => command.env("CALLGATE_GATED", gate.value()),
         // An inherited value would make the hooks of this CLI ask nobody, because another host

@@ -63,6 +63,7 @@ pub(crate) struct CliDriver {
     time_limit: Option<Duration>,
     end: Option<Instant>,
     stall: Duration,
+    /// When the CLI last wrote something, or last waited for us.
     heard: Instant,
     /// Wakes no later than when one of the limits is reached.
     alarm: Pin<Box<Sleep>>,
@@ -253,8 +254,7 @@ impl CliDriver {
         }
     }
 
-    /// Sends the interrupt. A turn that has not begun cannot be stopped, so this waits until it
-    /// has.
+    /// Sends the interrupt. The CLI loses it unless the turn has begun.
     fn send_interrupt(&mut self) {
         let request = json!({"subtype": "interrupt"});
         self.outbox.extend(control::request_line(INTERRUPT, &request).into_bytes());
@@ -272,6 +272,7 @@ impl CliDriver {
             return Err(ClaudeError::Ended);
         }
         self.restart_clock();
+        // Each change has a number, because the answer to one that was given up may still come.
         self.changes += 1;
         let id = format!("{CHANGE}{}", self.changes);
         self.outbox.extend(control::request_line(&id, &request).into_bytes());
@@ -313,6 +314,7 @@ impl CliDriver {
     /// Waits for one thing to happen, and handles it.
     fn poll_step(&mut self, context: &mut Context<'_>) -> Poll<Result<(), ClaudeError>> {
         let Some(process) = &mut self.process else { return Poll::Ready(Err(ClaudeError::Ended)) };
+        // Writing comes first: the CLI may wait for an answer before it writes anything.
         if !self.outbox.is_empty()
             && let Poll::Ready(written) = process.poll_write(context, &self.outbox)
         {
@@ -336,6 +338,7 @@ impl CliDriver {
             return Poll::Ready(Ok(()));
         }
         if let Poll::Ready(read) = process.poll_read(context, self.lines.space()) {
+            // An error says no more than the end of the output.
             return Poll::Ready(self.take_read(read.unwrap_or_default()));
         }
         ready!(self.alarm.as_mut().poll(context));

@@ -203,6 +203,7 @@ fn content_events(kind: &str, message: &Members<'_>) -> Option<Vec<ClaudeEvent>>
     let is_inserted = kind == "user"
         || member_value(message, "is_api_error_message").unwrap_or_default()
         || inner.string("model").as_deref() == Some(SYNTHETIC);
+    // A message has the details once, so with several results it is unknown whose they are.
     let details = message.get_non_null("tool_use_result").filter(|_| blocks.len() == 1);
     let event = |block: &RawValue| match block_event(&Json::from(block).members())? {
         ClaudeEvent::Text(_) if is_inserted => {
@@ -238,6 +239,7 @@ fn block_event(block: &Members<'_>) -> Option<ClaudeEvent> {
 
 fn partial_content(message: &Members<'_>) -> Option<PartialContent> {
     let event = message.get("event")?.members();
+    // The service's first event has the whole message, a later one only the tokens so far.
     if let Some(started) = event.get("message") {
         return partial_tokens(&started.members(), true);
     }

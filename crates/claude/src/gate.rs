@@ -25,8 +25,8 @@ pub(crate) struct GateRegistration {
 }
 
 impl GateRegistration {
-    /// Registers a value at the desk. Without a desk there is nothing to register: its hook asks
-    /// nobody either.
+    /// Registers a value at the desk. Returns `None` without a desk: the hook then has nobody to
+    /// ask either.
     pub(crate) fn register(desk: &Path) -> Option<Self> {
         let connection = socket::connect_to_path(desk).ok()?;
         let value = format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple());

@@ -139,6 +139,7 @@ impl ControlJobs {
             };
             let done = match ended {
                 Ok((_, done)) => Some(done),
+                // One that was cancelled is not among the questions any more.
                 Err(error) => self.panicked_job(error.id()),
             };
             if let Some(done) = done {

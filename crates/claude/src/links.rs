@@ -28,7 +28,8 @@ pub(crate) struct ToolLinks {
     config: Option<ServerConfig>,
 }
 
-/// How the CLI receives its MCP servers.
+/// How the CLI receives its MCP servers. The control request `mcp_set_servers` would not do: after
+/// it, the first turn does not wait for servers that have to be started.
 #[derive(Debug)]
 enum ServerConfig {
     Inline(String),
@@ -96,7 +97,7 @@ impl ToolLinks {
 
     /// Checks that the CLI has our tools, and exactly those.
     pub(crate) fn check_setup(&mut self, started: &SessionSetup) -> Result<(), ClaudeError> {
-        // The CLI has read the file, and nobody else shall.
+        // The CLI has read the file, which may hold secrets, so it is removed.
         self.config = None;
         let Some(host) = &self.host else { return Ok(()) };
         let name = host.name();

@@ -41,7 +41,7 @@ struct CliChild {
     child: LeashedChild,
     stderr: CliStderr,
     secrets: SecretVariables,
-    /// Registered as long as the CLI may ask.
+    /// Registered as long as the CLI may ask. It is the last field, so that the CLI ends before it.
     _gate: Option<GateRegistration>,
 }
 
@@ -73,6 +73,8 @@ impl CliProcess {
         let set = settings.environment.iter().cloned();
         let set = set.filter_map(|(name, value)| Some((name, value?)));
         let secrets = SecretVariables::new(std::env::vars_os().chain(set));
+        // Gently, because the CLI ends the commands that it runs, which are in groups of their own,
+        // when it receives SIGTERM. A killed one would leave them running.
         let mut child = LeashedChild::spawn_gently(command)
             .map_err(|source| ClaudeError::Start { program, source })?;
         let broken = || io::Error::from(io::ErrorKind::BrokenPipe);
@@ -116,6 +118,7 @@ impl CliProcess {
     /// Lets the CLI end by itself, so that it can save its state. Returns the result of what it
     /// still does before that, such as reading the end of a command in the background.
     pub(crate) async fn shut_down(mut self) -> Option<ClaudeAnswer> {
+        // The end of its input is what makes the CLI end.
         self.input = None;
         let (mut lines, mut later) = (LineDecoder::new(LONGEST_LINE), None);
         let drain = async {
@@ -141,6 +144,7 @@ impl CliProcess {
         };
         timeout(FAREWELL, child_ended(&cli.child)).await.ok();
         timeout(LAST_WORDS, cli.stderr.read_to_its_end()).await.ok();
+        // This is asked before `wait`, which would block the runtime's thread.
         if matches!(cli.child.has_ended(), Ok(false)) {
             return io::Error::other("it has closed its output, but is still running").into();
         }

@@ -14,7 +14,8 @@ use uuid::Uuid;
 
 use crate::fields::content_text;
 
-/// How many bytes of a conversation are read to list it.
+/// How many bytes of a conversation are read to list it. Its folder and its first prompt are near
+/// the beginning.
 const HEAD: u64 = 256 * 1024;
 /// The largest conversation that is read, in bytes.
 const LARGEST: u64 = 512 * 1024 * 1024;
@@ -95,6 +96,7 @@ impl SessionStore {
 
     /// Returns the conversations of `folder`, the latest first.
     pub fn list(&self, folder: impl AsRef<Path>) -> io::Result<Vec<SessionInfo>> {
+        // The CLI names a project by its real path.
         let folder = fs::canonicalize(&folder).unwrap_or_else(|_| folder.as_ref().to_owned());
         let name = project_name(&folder);
         let cut = name.get(..LONGEST_NAME);
@@ -209,6 +211,7 @@ fn message_on_line(line: &Value) -> Option<SessionMessage> {
         "user" => false,
         _ => return None,
     };
+    // Those of subagents, and those that the CLI has inserted in the user's name.
     if line["isSidechain"] == true || line["isMeta"] == true {
         return None;
     }

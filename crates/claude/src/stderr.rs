@@ -44,6 +44,7 @@ impl CliStderr {
 
 impl Drop for CliStderr {
     fn drop(&mut self) {
+        // A process that the CLI has left may hold the pipe open.
         self.reading.abort();
     }
 }

@@ -17,7 +17,8 @@ use rustix::process::{
     kill_process_group, pidfd_open, pidfd_send_signal, set_parent_process_death_signal, waitid,
 };
 
-/// The environment variable that marks a child's descendants.
+/// The environment variable that marks a child's descendants. They inherit it, also those that
+/// leave the child's group and lose their parent.
 const MARK: &str = "CALLGATE_LEASH";
 /// How often orphans are searched for.
 const ROUNDS: usize = 3;
@@ -33,6 +34,7 @@ type SpawnJob = (Command, String, Signal, Sender<io::Result<Child>>);
 pub struct LeashedChild {
     child: Child,
     mark: String,
+    /// Once the child is reaped, its id may belong to another process, and is not used any more.
     is_reaped: bool,
     /// Its standard input, if the command asked for a pipe.
     pub stdin: Option<ChildStdin>,
@@ -94,6 +96,7 @@ impl LeashedChild {
     /// Waits for the process to end, until some moment, or until a pipe is closed.
     fn wait_until(&self, limit: Option<Instant>, pipe: Option<BorrowedFd<'_>>) -> io::Result<bool> {
         let exit = self.exit_fd().ok();
+        // The pipe comes first, because that is where its event is looked for below.
         let all = pipe.into_iter().chain(exit.as_ref().map(AsFd::as_fd));
         let mut polled: Vec<_> =
             all.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
@@ -122,6 +125,7 @@ impl LeashedChild {
     /// Returns true if the process has ended, without waiting for it.
     pub fn has_ended(&self) -> io::Result<bool> {
         let Some(pid) = self.pid().filter(|_| !self.is_reaped) else { return Ok(true) };
+        // Without `NOWAIT` this would reap the child, and its id would be free for another process.
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
         Ok(waitid(WaitId::Pid(pid), options)?.is_some())
     }
@@ -158,6 +162,7 @@ impl LeashedChild {
             // An error means that nothing of the group is left.
             kill_process_group(group, Signal::KILL).ok();
         }
+        // Before the wait: even if that fails, no signal goes to an id that may have changed hands.
         self.is_reaped = true;
         let status = self.child.wait()?;
         // After a success, what goes on was left behind on purpose; only `end_all` ends that.
@@ -284,6 +289,7 @@ fn spawn_leashed(mut command: Command, death: Signal) -> io::Result<Child> {
         command.pre_exec(move || {
             set_parent_process_death_signal(Some(death))?;
             // The parent may have died before the signal was set.
+            // The error is a bare kind: one with a message would allocate.
             if getppid() == Some(parent) { Ok(()) } else { Err(io::ErrorKind::NotConnected.into()) }
         });
     }

@@ -33,6 +33,7 @@ pub fn replace_private(path: &Path, content: &[u8]) -> io::Result<()> {
     let beside = path.with_extension(format!("{}.new", std::process::id()));
     // One that a killed process has left.
     fs::remove_file(&beside).ok();
+    // This fails if anything has this name by now, so that a link there is not written through.
     create_private(&beside, content)?;
     fs::rename(&beside, path)
 }
@@ -50,6 +51,7 @@ impl PrivateFile {
     /// Creates `path` with mode 0600, locks it, and writes `content`.
     pub fn create(path: PathBuf, content: &[u8]) -> io::Result<Self> {
         let lock = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+        // From here on an error removes the file.
         let mut held = Self { path, lock };
         // The lock comes before the content, because a sweep takes a file that has content and no
         // lock for one that was left behind.
@@ -102,6 +104,8 @@ pub fn open_secret(path: &Path, advice: &'static str) -> io::Result<Option<File>
 pub fn is_at(file: &File, path: &Path) -> bool {
     let identity = |found: fs::Metadata| (found.dev(), found.ino());
     let open = file.metadata().map(identity).ok();
+    // A link counts as another file even if it leads here, because a replacement is what is
+    // looked for.
     open.is_some() && open == fs::symlink_metadata(path).map(identity).ok()
 }
 
@@ -131,7 +135,8 @@ impl FileLock {
         Ok(try_lock(&file)?.then_some(Self { _file: file }))
     }
 
-    /// Returns true if somebody holds the lock on `path`. Nothing is created.
+    /// Returns true if somebody holds the lock on `path`. Nothing is created. A free lock is taken
+    /// for a moment to find that out, so a [`try_lock`](Self::try_lock) meanwhile may fail.
     pub fn is_held(path: &Path) -> io::Result<bool> {
         match fs::symlink_metadata(path) {
             Ok(_) => Ok(Self::try_lock(path)?.is_none()),

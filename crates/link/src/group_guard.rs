@@ -8,7 +8,8 @@ use std::io::{self, PipeWriter, pipe};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
-/// Waits for the end of the pipe, and ends the group.
+/// Waits for the end of the pipe, and ends the group. Both commands are built into the shell, so
+/// the guard needs no `PATH` and can be given an empty environment.
 const SCRIPT: &str = r#"read -r _; kill -s KILL -- "-$1""#;
 
 /// Guards one process group. Dropping it ends the guard and leaves the group alone.
@@ -35,6 +36,7 @@ impl GroupGuard {
 
 impl Drop for GroupGuard {
     fn drop(&mut self) {
+        // The pipe is closed after this; the guard would take that for the end of our process.
         // An error means that it has ended already, and there is nobody to report it to.
         self.guard.kill().ok();
         self.guard.wait().ok();

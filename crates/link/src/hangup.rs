@@ -52,8 +52,8 @@ impl HangupWatcher {
     }
 }
 
-/// Waits for this long, or for ever, until whoever we serve is gone: nobody reads `output` any
-/// more, or the process `parent` has died. Returns false if so.
+/// Waits until the process that we serve is gone: until nobody reads `output` any more, or `parent`
+/// has died. Returns true if it is still there after `limit`; `None` is no limit.
 ///
 /// The end of the input does not show that for certain, because another process may hold the other
 /// end.
@@ -69,6 +69,7 @@ pub fn is_still_served(
         tv_sec: limit.as_secs().cast_signed(),
         tv_nsec: i64::from(limit.subsec_nanos()),
     });
+    // After an interruption nothing is known, and the caller asks again.
     matches!(poll(&mut fds, limit.as_ref()), Ok(0) | Err(Errno::INTR))
 }
 

@@ -5,7 +5,8 @@
 
 use std::fs;
 
-/// How many ancestors of a process are visited.
+/// How many ancestors of a process are visited. One that ends meanwhile may give its id to another,
+/// and the way up could lead in a circle.
 const MOST_ANCESTORS: usize = 64;
 
 /// A process, as `/proc/PID/stat` describes it. 0 means anything outside our namespace.

@@ -8,6 +8,7 @@ use rustix::rand::{GetRandomFlags, getrandom};
 pub fn random_bytes<const N: usize>() -> io::Result<[u8; N]> {
     let mut bytes = [0; N];
     let mut filled = 0;
+    // The kernel may return fewer bytes than requested.
     while filled < N {
         filled += getrandom(&mut bytes[filled..], GetRandomFlags::empty())?;
     }

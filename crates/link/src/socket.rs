@@ -86,6 +86,8 @@ pub enum SocketState {
 
 /// Finds out what is at `path`, without ever waiting.
 pub fn probe_path(path: &Path) -> Result<SocketState, SocketError> {
+    // This look comes first, because a connection to a regular file is refused as well, and the
+    // file would be taken for a dead socket.
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(SocketState::Nothing),
         Err(error) => return Err(SocketError::io("cannot look at", path, error)),
@@ -194,6 +196,7 @@ fn listen_at(path: &Path) -> Result<UnixListener, SocketError> {
 }
 
 fn unfinished_name(path: &Path) -> Result<PathBuf, SocketError> {
+    // Random, so that processes that listen at one path at the same time do not share the name.
     let random =
         random_bytes().map_err(|error| SocketError::io("cannot name the socket", path, error))?;
     let mut name = OsString::from(UNFINISHED_PREFIX);
@@ -210,6 +213,7 @@ pub fn sweep_unfinished(folder: &Path) {
         let is_named_so = digits.is_some_and(|digits| {
             digits.len() == 16 && digits.bytes().all(|b| b.is_ascii_hexdigit())
         });
+        // A younger one may be between `bind` and `listen`, when a socket refuses connections, too.
         if is_named_so && is_old(&entry.path()) {
             remove_if_dead(&entry.path());
         }
@@ -243,13 +247,14 @@ pub fn connect_to_path(path: &Path) -> Result<UnixStream, SocketError> {
     check_length(path)?;
     let stream = UnixStream::from(open_connection(path)?);
     check_peer(&stream, path)?;
-    // Only connecting must not wait; whoever reads and writes decides about that anew.
+    // Only connecting must not wait; the caller expects a socket that blocks.
     stream.set_nonblocking(false).map_err(|error| SocketError::io("cannot use", path, error))?;
     Ok(stream)
 }
 
 fn open_connection(path: &Path) -> Result<OwnedFd, SocketError> {
     let dial = || -> Result<OwnedFd, Errno> {
+        // A blocking connection would wait for as long as the queue of the other side is full.
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let fd = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
         connect_fd(&fd, &SocketAddrUnix::new(path)?)?;

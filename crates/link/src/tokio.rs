@@ -63,7 +63,8 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
     }
 }
 
-/// Writes `payload` as one frame. If it is over `limit`, nothing is written.
+/// Writes `payload` as one frame. If it is over `limit`, nothing is written. Dropping this future
+/// may leave half of a frame on the stream, which then cannot be used any more.
 pub async fn write_frame<W>(output: &mut W, payload: &[u8], limit: usize) -> Result<(), FrameError>
 where
     W: AsyncWrite + Unpin,

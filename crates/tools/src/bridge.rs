@@ -72,6 +72,8 @@ fn run_bridge(options: BridgeOptions) -> Result<(), String> {
     // This comes first: a client may change its mind at once.
     watch::obey_signals().map_err(system)?;
     let catalogue = read_catalogue(&options.schema)?;
+    // Not the handles of the standard library: the buffer of its input would hide from `poll` what
+    // has arrived, and `send_call` watches the input while it sends.
     let stdin = io::stdin().as_fd().try_clone_to_owned().map_err(system)?;
     let stdout = io::stdout().as_fd().try_clone_to_owned().map_err(system)?;
     let input = File::from(stdin.try_clone().map_err(system)?);
@@ -124,6 +126,7 @@ impl Bridge {
                 self.handle_line(line, is_last)?;
             }
         }
+        // The last line of a file may lack its line end.
         if let Some(line) = lines.finish() {
             self.handle_line(line, true)?;
         }
@@ -180,8 +183,8 @@ impl Bridge {
     }
 }
 
-/// Returns true if the input is a file. Whoever feeds the bridge from a file wants the answers; the
-/// end of a pipe means that the client has gone.
+/// Returns true if the input is a file. At the end of a file somebody still waits for the answers;
+/// the end of a pipe means that the client has gone.
 fn is_regular_file(input: &File) -> bool {
     fstat(input).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile)
 }

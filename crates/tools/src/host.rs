@@ -132,6 +132,7 @@ impl Host {
     /// concurrent calls only of tools that are [`read_only`](Tool::read_only).
     #[must_use]
     pub fn connections(mut self, connections: usize) -> Self {
+        // The bridge refuses more on its command line.
         self.connections = connections.clamp(1, 64);
         self
     }

@@ -230,6 +230,7 @@ fn decode_call<'a>(
         Some(_) => return Err(McpRefusal::invalid_params("`arguments` has to be an object")),
     };
     let retry = match era {
+        // Only in the stateless era can a tool ask its user something.
         McpEra::Modern => RetryFields::from_params(params),
         McpEra::Legacy => RetryFields::default(),
     };

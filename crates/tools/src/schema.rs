@@ -42,6 +42,8 @@ impl SchemaChecker {
             Ok(true) => None,
             // To find the reasons costs more than the verdict, so it is done only here.
             Ok(false) => Some(explain::explain_misfit(&check, value).join("; ")),
+            // What was not checked to its end is refused, or its size would take it past the
+            // schema.
             Err(_) => Some("it is too large or nested too deeply to be checked".to_owned()),
         }
     }

@@ -88,6 +88,7 @@ impl CliDriver {
             // A CLI that does not accept progress goes on without it.
             Err(_) if id.starts_with(PROGRESS) => Ok(()),
             Err(reason) => {
+                // The rest of the id says what was requested.
                 let what = id.trim_start_matches("callgate-").to_owned();
                 Err(ClaudeError::Refused { what, reason })
             }
@@ -127,6 +128,7 @@ impl CliDriver {
     /// Returns false if a result belongs to an earlier prompt, such as that of an agent in the
     /// background whose end was not waited for.
     fn is_own(&self, kind: &str, message: &Members<'_>) -> bool {
+        // After the first answer, the results of agents in the background add to it.
         if kind != "result" || self.turn.answer.is_some() {
             return true;
         }
@@ -164,6 +166,7 @@ impl CliDriver {
     pub(super) fn finish_turn(&mut self) {
         let answer = self.turn.answer.take();
         self.inbox.extend(answer.map(ClaudeEvent::Finished));
+        // Before the next prompt is sent: its turn would begin with the events of this one.
         if self.turn.is_abandoned {
             self.inbox.clear();
         }
@@ -201,6 +204,7 @@ impl CliDriver {
                 self.jobs.start_mcp_reply(id, Arc::clone(inline), message);
             }
             _ => {
+                // The CLI waits for an answer to a request that is unknown here, too.
                 let refusal = control::failure_line(id, &format!("{subtype} is not supported"));
                 self.outbox.extend(refusal.into_bytes());
             }

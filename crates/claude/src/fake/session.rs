@@ -197,6 +197,7 @@ impl FakeSession {
                 });
             }
             if let Err(stop) = self.take_during_turn(message).await {
+                // As the CLI does, so that callbacks and tools stop.
                 let cancel = json!({"type": "control_cancel_request", "request_id": id});
                 self.send(&cancel).await?;
                 return Err(stop);

@@ -18,7 +18,8 @@ use rustix::net::{SendAncillaryBuffer, SendFlags, sendmsg};
 
 use crate::mcp::{CallTicket, McpCall};
 
-/// How many bytes of calls may wait for a connection.
+/// How many bytes of calls may wait for a connection. Their number has no limit of its own, because
+/// agents make hundreds of small calls at once.
 const MOST_WAITING_BYTES: usize = 64 * 1024 * 1024;
 /// Roughly how many bytes a waiting call takes beside its payload.
 const WAITING_OVERHEAD: usize = 1024;
@@ -32,6 +33,7 @@ pub(super) struct HostConnections {
     pub(super) waiting: VecDeque<(PendingCall, OutgoingCall<'static>)>,
     /// The bytes of the calls that wait.
     waiting_bytes: usize,
+    /// Never given twice, so that the thread of a closed connection finds nothing under its number.
     next_number: u64,
     /// Answers that have been taken off a connection and are not written yet.
     pub(super) answering: usize,
@@ -59,6 +61,7 @@ pub(super) struct PendingCall {
     pub(super) ticket: CallTicket,
     /// The progress last reported to the client; less than any number before.
     progress: f64,
+    /// The heartbeats since the call arrived or made progress.
     beats: u32,
 }
 
@@ -103,6 +106,7 @@ impl HostConnections {
     /// Closes a connection: the host sees it at once, and the next call dials anew.
     pub(super) fn hang_up(&mut self, number: u64) -> Option<HostConnection> {
         let connection = self.remove(number)?;
+        // Dropping the stream would not close it, because the thread that reads it holds it, too.
         // An error means that the other side was quicker.
         connection.stream.shutdown(Shutdown::Both).ok();
         Some(connection)
@@ -120,6 +124,7 @@ impl HostConnections {
         let has_id = |pending: &PendingCall| pending.ticket.has_id(id);
         let carries = |connection: &&HostConnection| connection.call.as_ref().is_some_and(has_id);
         if let Some(number) = self.open.iter().find(carries).map(|connection| connection.number) {
+            // The host has no other way to learn of it.
             self.hang_up(number);
         }
     }
@@ -304,6 +309,8 @@ impl UnsentRest<'_> {
     /// Sends as much as the socket takes; returns true if there is no more to do.
     fn send_more(&mut self) -> bool {
         let pieces = self.call.unsent_pieces(self.sent);
+        // A flag of this call, because the thread that reads from the socket shares its mode, and
+        // has to wait.
         let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
         let mut is_sent = lock(&self.is_sent);
         match sendmsg(&*self.stream, &pieces, &mut SendAncillaryBuffer::default(), flags) {

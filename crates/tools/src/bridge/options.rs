@@ -66,6 +66,7 @@ impl BridgeOptions {
                 Some(flag) if flag.starts_with("--") => {
                     return Err(format!("unknown option {flag}; {USAGE}"));
                 }
+                // A path need not be UTF-8.
                 _ => paths.push(PathBuf::from(argument)),
             }
         }

@@ -21,7 +21,8 @@ const LATE_ANSWERS: usize = 64;
 const LATE_BYTES: usize = 16 * 1024 * 1024;
 /// How often a full queue is checked for room.
 const A_MOMENT: Duration = Duration::from_millis(5);
-/// How long the bridge waits at its end for a client that does not read.
+/// How long the bridge waits at its end for a client that does not read. SDKs send SIGTERM two
+/// seconds after they have closed the input.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// Writes whole lines. Threads that answer calls wait for the client to read. The thread that reads
@@ -30,6 +31,7 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) struct BridgeOutput {
     sink: Mutex<File>,
+    /// The queue of the lines that wait; absent until one has to.
     late: Mutex<Option<SyncSender<LateLine>>>,
     /// The size of the lines that wait.
     late_bytes: AtomicUsize,
@@ -78,6 +80,8 @@ impl BridgeOutput {
     /// Writes one line now, or later if the client does not read. This waits only for a client with
     /// a full queue, and not for one that is ending.
     pub(super) fn write_soon(self: &Arc<Self>, line: Vec<u8>) -> io::Result<()> {
+        // Held to the end: two threads that both find no queue would each start a writer, and their
+        // lines could overtake each other.
         let mut late = lock(&self.late);
         // Once a line has had to wait, all further ones go through the queue, so that none
         // overtakes it.
@@ -128,6 +132,8 @@ impl BridgeOutput {
         late: LateLine,
     ) -> Result<(), TrySendError<LateLine>> {
         let size = late.size();
+        // Counted before it is sent, because the writer may take it at once, and what it subtracts
+        // must have been added.
         let before = self.late_bytes.fetch_add(size, Ordering::Relaxed);
         let fits = before == 0 || before + size <= LATE_BYTES;
         let handed = if fits { sender.try_send(late) } else { Err(TrySendError::Full(late)) };
@@ -156,6 +162,7 @@ impl BridgeOutput {
                 LateLine::Line(_) => {}
                 LateLine::Flush(done) => drop(done.send(())),
             }
+            // Only now, because a line that is being written takes memory, too.
             self.late_bytes.fetch_sub(size, Ordering::Relaxed);
         }
     }

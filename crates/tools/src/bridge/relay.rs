@@ -110,6 +110,8 @@ impl Relay {
         }
     }
 
+    /// Opens a connection and starts the thread that reads it. The lock on the connections is held
+    /// meanwhile, which delays nobody: connecting never waits.
     fn dial_host<'a>(
         self: &Arc<Self>,
         connections: &'a mut HostConnections,
@@ -146,6 +148,7 @@ impl Relay {
         let news: Vec<Vec<u8>> =
             connections.pending_calls().filter_map(PendingCall::heartbeat_notification).collect();
         drop(connections);
+        // A client that has no room for a heartbeat has other lines to read.
         news.iter().try_for_each(|line| self.output.write_now(line).map(drop))
     }
 
@@ -172,6 +175,7 @@ impl Relay {
                 }
                 Ok(None) => match fill_frames(&mut stream, &mut frames) {
                     Ok(count) if count > 0 => {}
+                    // An error and an answer that is cut short say no more than the end.
                     _ => return self.lose_connection(number),
                 },
                 Err(too_large) => return self.refuse_answer(number, too_large),
@@ -239,6 +243,7 @@ impl Relay {
         let mut connections = lock(&self.connections);
         // One that we have closed ourselves is not there any more, and says nothing about the host.
         let Some(connection) = connections.remove(number) else { return };
+        // A host that is started again may have other tools than those that the client has listed.
         connections.host_is_gone = true;
         self.fail_call(connections, connection, connection_error(HOST_WENT_AWAY));
     }
@@ -277,6 +282,7 @@ impl Relay {
                 Err(refusal) => refused.push(refusal),
             }
         }
+        // Counted until they are written, so that the bridge does not end before.
         connections.answering += refused.len();
         drop(connections);
         for (pending, error) in &refused {

@@ -35,6 +35,7 @@ pub(super) fn watch_client(
     heartbeat: Duration,
     relay: Arc<Relay>,
 ) -> io::Result<()> {
+    // Without a pidfd, the parent's end shows only in the input and the output.
     let parent = getppid().and_then(|parent| pidfd_open(parent, PidfdFlags::empty()).ok());
     thread::Builder::new().spawn(move || {
         while is_still_served(parent.as_ref(), &output, Some(heartbeat))

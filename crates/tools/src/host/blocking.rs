@@ -80,6 +80,7 @@ impl Deref for BackgroundRuntime {
 impl Drop for BackgroundRuntime {
     fn drop(&mut self) {
         if let Some(runtime) = self.0.take() {
+            // An ordinary drop would wait for an async tool that blocks its thread.
             runtime.shutdown_background();
         }
     }

@@ -45,6 +45,7 @@ impl Host {
 
     fn not_found(&self, name: &str) -> ToolError {
         let names: Vec<&str> = self.tool_names().collect();
+        // The name comes from the caller and may be as long as a message.
         let name: String = name.chars().take(LONGEST_WORD).collect();
         let message = format!("there is no tool {name:?}; the tools are: {}", names.join(", "));
         ToolError::named(error_type::NOT_FOUND, message)

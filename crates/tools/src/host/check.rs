@@ -54,6 +54,7 @@ impl CheckedTool {
         let is_question = output.is_question();
         let result = output.into_value()?;
         let Some(checker) = &self.output else { return Ok(result) };
+        // The output schema is a promise about successful results only.
         if is_question || result["isError"] == Value::Bool(true) {
             return Ok(result);
         }

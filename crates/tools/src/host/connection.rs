@@ -55,6 +55,7 @@ impl BridgeConnection {
     async fn run_call(&mut self, name: &str, facts: CallFacts) -> Result<(), ConnectionClosed> {
         let (news, mut reports) = mpsc::channel(MOST_REPORTS);
         let news = wants_progress(facts.meta.as_deref()).then_some(news);
+        // A copy, because the call would otherwise borrow `self` while its reports are written.
         let host = self.host.clone();
         let run = host.run_call(name, facts, news);
         tokio::pin!(run);
@@ -74,6 +75,7 @@ impl BridgeConnection {
                 }
             }
         };
+        // The tool may have reported something just before it ended.
         while let Ok(report) = reports.try_recv() {
             self.report(report).await?;
         }

@@ -16,7 +16,8 @@ const CALL_ID_KEYS: [&str; 2] = ["claudecode/toolUseId", "callId"];
 /// How many progress reports may wait for a caller that does not read.
 pub(super) const MOST_REPORTS: usize = 16;
 
-/// How many characters of a report's message are passed on.
+/// How many characters of a report's message are passed on. The bridge drops a report whose line
+/// has more than 4,096 bytes.
 const LONGEST_REPORT: usize = 1000;
 
 /// A call, as the tool that answers it sees it.

@@ -26,6 +26,7 @@ const CALL_OVERHEAD: usize = 1024;
 pub struct InlineServer {
     host: Host,
     catalogue: Catalogue,
+    /// The calls by numbers of ours, because a client may give two calls the same id.
     running: Mutex<HashMap<u64, OpenCall>>,
     next_number: AtomicU64,
     /// Limits the calls that run at once to the number of connections that a bridge may have.
@@ -55,6 +56,7 @@ impl Drop for RegisteredCall<'_> {
 
 impl InlineServer {
     pub(super) fn new(host: Host) -> Result<Self, HostError> {
+        // By way of the schema file, so that a client gets the same list as through a bridge.
         let (catalogue, _) = Catalogue::from_schema_file(&host.schema_file())
             .map_err(|reason| HostError::Tool { name: host.name.clone(), reason })?;
         let (running, next_number) = (Mutex::default(), AtomicU64::new(0));
@@ -133,6 +135,7 @@ impl InlineServer {
                 outcome = &mut run => break outcome,
             }
         };
+        // The tool may have reported something just before it ended.
         while let Ok(news) = reports.try_recv() {
             report(news);
         }

@@ -244,6 +244,7 @@ impl IntoOutcome for &str {
 
 impl IntoOutcome for () {
     fn into_outcome(self) -> Result<ToolOutput, ToolError> {
+        // A result without content would be an error.
         ToolContent::text("done").into_outcome()
     }
 }

@@ -67,6 +67,8 @@ impl HostSession {
             return Err(HostError::TooLarge { size, limit });
         }
         sweep_dead_sockets(&folder);
+        // A random name, because two sessions that start on the same path at the same moment could
+        // both succeed.
         let id = Uuid::new_v4().simple();
         let files = SessionFiles {
             socket: folder.join(format!("{SOCKET_PREFIX}{id}{SOCKET_SUFFIX}")),
@@ -133,6 +135,7 @@ async fn accept_connections(host: Host, listener: UnixListener, path: PathBuf) {
         while connections.try_join_next().is_some() {}
         match accepted {
             Ok((stream, _)) if connections.len() < MOST_CONNECTIONS => {
+                // A process of another user gets no answer, not even a reason.
                 if socket::check_peer(&stream, &path).is_ok() {
                     connections.spawn(connection::serve_bridge(host.clone(), stream));
                 }

@@ -213,6 +213,8 @@ fn schema_of<A: JsonSchema>() -> Value {
     schemars::schema_for!(A).to_value()
 }
 
+/// Returns the arguments as the tool's type. Those that fit the derived schema can still fail here,
+/// such as a number that is too large for its type.
 fn parse_arguments<A: DeserializeOwned>(arguments: Value) -> Result<A, ToolError> {
     serde_json::from_value(arguments)
         .map_err(|error| ToolError::named(error_type::ARGUMENT, error.to_string()))

@@ -29,13 +29,16 @@ pub struct Catalogue {
 #[derive(Debug)]
 struct InputSchema {
     schema: Value,
-    /// Made at the first call; absent if there is nothing to check, or no way to check it.
+    /// Made at the first call, so that the start does not pay for tools that are never called.
+    /// Absent if there is nothing to check, or no way to check it.
     checker: OnceLock<Option<SchemaChecker>>,
 }
 
 impl InputSchema {
     fn checker(&self) -> Option<&SchemaChecker> {
         let make = || {
+            // The bridge has no say in the schemas: where one cannot be used, the arguments are
+            // left to the host.
             let checker = SchemaChecker::new(&self.schema, "input_schema").ok();
             checker.filter(|checker| !checker.takes_any_object())
         };
@@ -58,6 +61,7 @@ impl Catalogue {
         for (entry, number) in entries.iter().zip(1..) {
             match translate_entry(entry) {
                 Ok(tool) if schemas.contains_key(&tool.name) => {
+                    // It would be unknown which of them a call means.
                     return Err(format!("two tools are called {:?}", tool.name));
                 }
                 Ok(tool) => {
@@ -106,6 +110,8 @@ struct ListedTool {
 
 /// Reads an entry of the schema file and translates it into MCP's spelling.
 fn translate_entry(entry: &RawValue) -> Result<ListedTool, String> {
+    // It is parsed twice: the members are passed on as the text that they are, and the values are
+    // checked.
     let members: Members =
         Members::from_text(entry.get()).map_err(|_| "it is not an object".to_owned())?;
     let mut value: Value = serde_json::from_str(entry.get()).map_err(|error| error.to_string())?;
@@ -130,7 +136,8 @@ fn translate_entry(entry: &RawValue) -> Result<ListedTool, String> {
     Ok(ListedTool { json: format!("{{{}}}", pairs.join(",")), name, schema, left_off })
 }
 
-/// Returns a member as it is listed. A schema of arguments always says that they are an object.
+/// Returns a member as it is listed. A schema of arguments always says that they are an object,
+/// because some clients drop the whole list otherwise.
 fn listed_member(key: &str, member: Json<'_>) -> String {
     let line = one_line(member);
     if key != "input_schema" || member.members().get("type").is_some() {
@@ -151,6 +158,7 @@ fn mcp_name(key: &str) -> &str {
 }
 
 fn one_line(member: Json<'_>) -> String {
+    // JSON has bare line ends only between tokens, so no string changes.
     member.get().replace(['\n', '\r'], " ")
 }
 

@@ -111,6 +111,7 @@ impl CallTicket {
              have it return less at once"
         );
         let kind = error_type::MESSAGE_SIZE.into();
+        // The error is short, so this does not come here again.
         self.error_reply(&ErrorPayload { message: message.into(), kind })
     }
 
@@ -139,8 +140,10 @@ impl CallTicket {
     }
 }
 
-/// Adds the `resultType` that the modern era demands and a host of the legacy era does not know.
+/// Adds the `resultType` that the modern era demands and a host of the legacy era does not know. It
+/// goes in front, so that the result is not copied.
 fn with_result_type(mut head: String, result: &str) -> CallReply<'_> {
+    // No more than one brace is taken off: a name or the end follows the one of the object.
     let members = result.trim_start_matches('{').trim_start();
     head.push_str(r#"{"resultType":"complete""#);
     if members != "}" {

@@ -6,7 +6,8 @@ use serde_json::Value;
 
 /// How many rules are evaluated, and steps of patterns taken, before a check is given up.
 const MOST_STEPS: usize = 10_000_000;
-/// How many more there may be for each value and each byte of text in what is checked.
+/// How many more there may be for each value and each byte of text in what is checked, so that a
+/// large value is not given up for its size alone.
 const MORE_STEPS: usize = 20;
 /// A check that was given up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,7 +6,9 @@ use super::budget::{CheckTooLong, FitVerdict, StepBudget};
 use super::number;
 use super::rule::{MemberSchemas, NodeIndex, SchemaGraph, SchemaNode, SchemaRule, order_values};
 
-/// How deeply schemas may be nested during a check.
+/// How deeply schemas may be nested during a check. A result may have 500 levels, each of which
+/// takes two schemas if one refers to the other. The recursion fits into the smallest stack that
+/// Rust gives a thread.
 const DEEPEST: usize = 1050;
 
 /// The path to a schema: the resources that were entered, the innermost first.
@@ -24,6 +26,7 @@ impl<'a> SchemaScope<'a> {
 
     fn enter(&'a self, resource: usize) -> Result<Self, CheckTooLong> {
         let depth = Some(self.depth + 1).filter(|depth| *depth < DEEPEST).ok_or(CheckTooLong)?;
+        // A path within one resource counts once: dynamic references look at resources only.
         let outer = if resource == self.resource { self.outer } else { Some(self) };
         Ok(Self { resource, depth, outer })
     }

@@ -61,7 +61,7 @@ impl<'s> SchemaDocument<'s> {
         Ok(document)
     }
 
-    /// Returns where a schema is that `read` or `find` came across.
+    /// Returns the place of a schema that has been indexed.
     pub(super) fn find_place(&self, schema: &Value) -> Option<&SchemaPlace> {
         self.places.get(&schema_key(schema))
     }
@@ -166,6 +166,7 @@ impl<'s> SchemaDocument<'s> {
                 let address =
                     uri::resolve_reference(&self.resources[place.resource].address, address);
                 place.resource = self.resources.len();
+                // Only here: `$schema` has no effect in a schema without an address of its own.
                 place.draft = draft;
                 self.by_address.entry(address.clone()).or_insert(place.resource);
                 self.resources.push(SchemaResource { address, root: schema });

@@ -216,6 +216,7 @@ fn is_types(value: &Value) -> bool {
         name.as_str().is_some_and(|name| types.contains(&name))
     };
     match value {
+        // The list must not be empty in any draft; of names in general only draft 4 demands that.
         Value::Array(names) => is_names(value, V4) && names.iter().all(is_type),
         name => is_type(name),
     }

@@ -118,6 +118,7 @@ impl SchemaCheck<'_> {
             SchemaRule::If { .. } | SchemaRule::DependentSchemas(_) => {
                 self.conditional_nodes(rule, value, scope)?
             }
+            // What a negated schema looks at does not count, because the value must not fit it.
             SchemaRule::Not(_) => Vec::new(),
             rule => rule.in_place(),
         };

@@ -323,10 +323,12 @@ pub(super) fn brief_value(value: &Value) -> String {
     let mut start = ValueStart(Vec::new());
     let is_whole = serde_json::to_writer(&mut start, value).is_ok();
     let text = String::from_utf8_lossy(&start.0);
+    // The cut may go through a character.
     if is_whole { text.into_owned() } else { format!("{}…", text.trim_end_matches('\u{fffd}')) }
 }
 
-/// Takes the beginning of what is written, and refuses the rest.
+/// Takes the beginning of what is written, and refuses the rest, so that a large value is not
+/// written out for the sake of its first bytes.
 struct ValueStart(Vec<u8>);
 
 impl io::Write for ValueStart {

@@ -25,6 +25,7 @@ pub(super) fn integer_value(number: &Number) -> Option<i128> {
 /// Returns true if a number is a multiple of another, which is greater than zero. A float counts as
 /// the decimal that it is written as: 0.3 is a multiple of 0.1.
 pub(super) fn is_multiple(number: &Number, divisor: &Number) -> bool {
+    // A float beyond the range has been cut to it, and has another remainder.
     let is_exact = |number: &i128| ![i128::MIN, i128::MAX].contains(number);
     let integer = |number| integer_value(number).filter(is_exact);
     if let (Some(number), Some(divisor)) = (integer(number), integer(divisor)) {

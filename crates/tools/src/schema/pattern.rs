@@ -1,7 +1,8 @@
 //! Regular expressions as schemas have them: those of ECMAScript, with the Unicode flag.
 //!
-//! A text is matched in time proportional to the lengths of pattern and text, lookaround included.
-//! Only back references may take longer; the budget of the check ends them.
+//! A text is matched in time proportional to the lengths of pattern and text, also with lookahead.
+//! Only back references, lookbehind, and lookaround together with a loop around something that may
+//! be empty may take longer; the budget of the check ends them.
 
 mod class;
 mod parse;

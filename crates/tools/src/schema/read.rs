@@ -175,6 +175,7 @@ impl<'s> SchemaReader<'s> {
     }
 
     fn note_dynamic_anchors(&mut self) {
+        // All of them, because which one a reference means is known only during a check.
         for (resource, name, schema) in self.document.dynamic_anchors().to_vec() {
             let node = self.node_of_schema(schema);
             self.dynamic_anchors.entry((resource, name)).or_insert(node);
@@ -304,6 +305,7 @@ fn read_value_rules(keywords: &SchemaKeywords<'_>, rules: &mut Vec<SchemaRule>) 
     if let Some(values) = keywords.get("enum").and_then(Value::as_array) {
         rules.push(SchemaRule::Among(values.clone()));
     }
+    // Not by `get`, because any value will do for `const`, and the table of forms lacks it.
     if keywords.place.draft > SchemaDraft::V4
         && let Some(value) = keywords.members.get("const")
     {
@@ -334,7 +336,8 @@ fn string_items(names: &Value) -> Vec<String> {
     names.filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-/// Returns true if a schema would be applied to the same value again and again.
+/// Returns true if a schema would be applied to the same value again and again. Where a dynamic
+/// reference leads is known only during a check, whose depth is limited for that reason, too.
 fn has_circle(nodes: &[SchemaNode]) -> bool {
     // How many schemas still wait for each one; those on a circle wait for ever.
     let edges = |node: &SchemaNode| -> Vec<NodeIndex> {

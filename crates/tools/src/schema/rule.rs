@@ -49,7 +49,8 @@ pub(super) enum SchemaRule {
         first: Vec<NodeIndex>,
         rest: Option<NodeIndex>,
     },
-    /// So many items fit the schema. In some drafts those count as evaluated.
+    /// The number of items that fit the schema is in this range. From draft 2020-12 on they count
+    /// as evaluated.
     Contains {
         node: NodeIndex,
         range: SizeRange,
@@ -177,7 +178,7 @@ impl JsonType {
 }
 
 /// Orders values so that equal ones are equal, however their numbers are written and their members
-/// are ordered.
+/// are ordered. The order has no other meaning; equal items are found by sorting.
 pub(super) fn order_values(one: &Value, other: &Value) -> Ordering {
     match (one, other) {
         (Value::Bool(one), Value::Bool(other)) => one.cmp(other),

@@ -44,6 +44,7 @@ fn without_dots(path: &str) -> String {
     for (place, segment) in path.split('/').enumerate() {
         match segment {
             "." | ".." => {
+                // The first segment of an absolute path is the empty one before its slash.
                 if segment == ".." && kept.len() > 1 {
                     kept.pop();
                 }

@@ -5,7 +5,8 @@ use regex_syntax::hir::{Class, HirKind};
 /// The last code point.
 const LAST: u32 = 0x0010_FFFF;
 
-/// A set of characters, as ranges of code points.
+/// A set of characters, as ranges of code points. These need not be characters: `\uD83D` is half of
+/// one.
 #[derive(Debug, Clone, Default)]
 pub(super) struct CharacterSet {
     pub(super) ranges: Vec<(u32, u32)>,
@@ -78,6 +79,7 @@ impl CharacterSet {
 
     /// The characters with a Unicode property like `L` or `Script=Greek`.
     pub(super) fn from_property(name: &str) -> Option<Self> {
+        // Nothing else may get into the expression that the library reads below.
         let is_good = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '=';
         if !name.chars().all(is_good) {
             return None;
@@ -91,7 +93,8 @@ impl CharacterSet {
     }
 }
 
-/// Returns a character in another case, unless that is more than one character.
+/// Returns a character in another case, unless that is more than one character: ECMAScript compares
+/// characters one by one.
 fn fold_case(mut case: impl Iterator<Item = char>, c: char) -> char {
     match (case.next(), case.next()) {
         (Some(other), None) => other,

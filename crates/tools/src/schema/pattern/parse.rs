@@ -10,12 +10,13 @@ use std::str::Chars;
 
 use super::class::CharacterSet;
 
-/// How deeply groups may be nested.
+/// How deeply groups may be nested. The parser, the translation and the drop of the tree recurse.
 const DEEPEST: usize = 100;
 /// The most repetitions that can be asked for.
 const MOST_REPETITIONS: u32 = 1_000_000;
 
-/// How each lookaround begins, whether it looks ahead, and whether it is negative.
+/// How each lookaround begins, whether it looks ahead, and whether it is negative. They are looked
+/// for before named groups, which begin with `?<` as well.
 const LOOKAROUNDS: [(&str, bool, bool); 4] =
     [("?=", true, false), ("?!", true, true), ("?<=", false, false), ("?<!", false, true)];
 
@@ -208,7 +209,7 @@ impl PatternParser<'_> {
         Ok(PatternTree::Repeat { inner: Box::new(part), least, most, is_lazy })
     }
 
-    /// Takes `{1,2}` up to its last sign; anything else with a brace stands for itself.
+    /// Takes `{1,2}` up to its closing brace; anything else with a brace stands for itself.
     fn parse_counts(&mut self) -> Result<Option<(u32, Option<u32>)>, String> {
         let mut ahead = self.rest.clone();
         ahead.next();
@@ -247,6 +248,7 @@ impl PatternParser<'_> {
             self.take_until('>')?;
             self.parse_numbered_group()?
         } else if self.take_if_next("?") {
+            // Flags without a colon hold until the enclosing group ends, which restores its own.
             if self.flags_until_end()? {
                 return Ok(None);
             }

@@ -3,7 +3,8 @@
 use super::class::CharacterSet;
 use super::parse::{PatternAssertion, PatternTree};
 
-/// The most steps of a pattern.
+/// The most steps of a pattern. A repetition writes its body once for each time, so nested counts
+/// would multiply without limit.
 const MOST_STEPS: usize = 20_000;
 
 /// A pattern as steps. The last one is reached if it matches.
@@ -66,8 +67,12 @@ impl PatternProgram {
         writer.registers = if writer.keeps_groups { 2 * group_count(tree) } else { 0 };
         writer.write_tree(tree)?;
         writer.push(ProgramStep::Matched)?;
+        // In a loop whose body may be empty, a step can fail only because another way of the loop
+        // is still to be tried. That is no harm if the first success ends the match, but a
+        // lookaround that has succeeded may be run again, and would find the step failed.
         let is_repeatable =
             !(writer.keeps_groups || writer.has_lookaround && writer.has_empty_loops);
+        // An anchor in each of several branches is not recognised, which costs time only.
         let is_anchored =
             matches!(writer.steps[0], ProgramStep::Assertion(PatternAssertion::TextStart));
         let StepWriter { steps, junctions, registers, .. } = writer;
@@ -217,7 +222,8 @@ impl StepWriter {
         Ok(())
     }
 
-    /// Writes a repetition that fails if it matches nothing, and would go on for ever.
+    /// Writes the body of a repetition. A body that may be empty fails if it matches nothing,
+    /// because the loop would not end otherwise.
     fn write_once(&mut self, inner: &PatternTree) -> Result<(), String> {
         if !may_be_empty(inner) {
             return self.write_tree(inner);

@@ -5,7 +5,8 @@ use super::class::{CharacterSet, is_same};
 use super::parse::PatternAssertion;
 use super::program::{PatternProgram, ProgramStep};
 
-/// The most bits that remember which steps have failed. A text that needs more is matched without.
+/// The most bits that remember which steps have failed, which take 8 MiB. A text that needs more is
+/// matched without.
 const MOST_BITS: usize = 1 << 26;
 
 pub(super) fn is_match(program: &PatternProgram, text: &str, budget: &StepBudget) -> FitVerdict {
@@ -19,6 +20,8 @@ pub(super) fn is_match(program: &PatternProgram, text: &str, budget: &StepBudget
     };
     let starts = text.char_indices().map(|(at, _)| at).chain([text.len()]);
     let most = if program.is_anchored { 1 } else { usize::MAX };
+    // What has failed is remembered from one start to the next; each would cost the whole text
+    // otherwise.
     for start in starts.take(most) {
         if run.match_from(0, start, None)? {
             return Ok(true);
@@ -70,6 +73,7 @@ struct PatternRun<'r> {
     program: &'r PatternProgram,
     text: &'r str,
     budget: &'r StepBudget,
+    /// What is left to try. It grows with the text, for which the call stack has no room.
     waiting: Vec<PatternFallback>,
     registers: Vec<Option<usize>>,
     failed: FailedSteps,
@@ -123,6 +127,7 @@ impl PatternRun<'_> {
                     }
                     let ends = self.ends_of_run(set, at, *most)?;
                     let Some(ends) = ends.get(*least..) else { return Ok(false) };
+                    // The last one that is pushed is tried first: the longest run, or the shortest.
                     let tries = ends.iter().map(|at| PatternFallback::Try { step: next, at: *at });
                     if *is_lazy {
                         self.waiting.extend(tries.rev());
@@ -249,6 +254,7 @@ impl PatternRun<'_> {
             return self.match_from(step, at, None);
         }
         let text = self.text;
+        // Steps match forwards only, so every place before this one could be the start.
         for start in text[..at].char_indices().map(|(start, _)| start).chain([at]).rev() {
             if self.match_from(step, start, Some(at))? {
                 return Ok(true);

@@ -43,6 +43,7 @@ impl PatternParser<'_> {
         if first != '\\' {
             return Ok((CharacterSet::from_code_point(first.into()), Some(first.into())));
         }
+        // In a class this is the backspace; only outside of one is it a boundary.
         if self.take_if_next("b") {
             return Ok((CharacterSet::from_code_point(8), Some(8)));
         }
