@@ -84,6 +84,7 @@ impl AnswerPrompt {
         match key {
             KeyStroke::Enter => {
                 let typed = self.editor.take_text();
+                // Typed words count, and not a mark that the arrow keys have left beside them.
                 let marked = self.marked.take().filter(|_| typed.trim().is_empty());
                 self.handle_line(&marked.map_or(typed, |at| (at + 1).to_string()))
             }

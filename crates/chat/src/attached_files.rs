@@ -44,6 +44,7 @@ impl<'a> FileWord<'a> {
         let plain = before
             .rfind(char::is_whitespace)
             .map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8));
+        // Before the plain word, because a path in quotes may have blanks.
         if let Some(start) = quoted.filter(|at| begins_word(before, *at)) {
             return Some(Self { start, path: &before[start + 2..], is_quoted: true });
         }

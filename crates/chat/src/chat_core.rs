@@ -100,7 +100,7 @@ impl Errand {
     }
 }
 
-/// What keys are read as.
+/// What keys currently mean.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum InputMode {
     /// A message or a command.
@@ -227,6 +227,8 @@ impl ChatCore {
 
     /// Notes that the last frame is on the screen.
     pub fn mark_printed(&mut self, now: Duration) {
+        // In any other mode at most the beginning of a question is drawn, which nobody is asked to
+        // read.
         if let (InputMode::Message, Some((_, question))) = (&self.mode, self.questions.front_mut())
         {
             question.guard.mark_printed(now);
@@ -309,6 +311,7 @@ impl ChatCore {
 
     fn end_turn(&mut self, turn: u64) {
         self.turns.retain(|open| open.number != turn);
+        // No answer would reach a question of a request that has ended.
         self.turn_resolved(turn);
         if self.turns.is_empty() {
             self.transcript.end_answer(&self.page);

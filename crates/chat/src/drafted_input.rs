@@ -97,6 +97,7 @@ impl DraftedInput {
             DraftPlace::Other { depth, in_text: false } => match c {
                 '"' => DraftPlace::Other { depth, in_text: true },
                 '{' | '[' => DraftPlace::Other { depth: depth + 1, in_text: false },
+                // A number or a word has no end of its own.
                 ',' | '}' | ']' if depth == 0 => DraftPlace::Outside,
                 '}' | ']' => DraftPlace::Other { depth: depth - 1, in_text: false },
                 _ => DraftPlace::Other { depth, in_text: false },

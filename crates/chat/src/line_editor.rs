@@ -121,6 +121,8 @@ impl LineEditor {
         self.cursor = from;
     }
 
+    /// The cursor never stands inside what a reader sees as one character, such as an emoji with
+    /// its selector.
     fn previous_boundary(&self) -> usize {
         let last = self.text[..self.cursor].chars().next_back();
         last.map_or(0, |last| boundary_before(&self.text, self.cursor - last.len_utf8()))

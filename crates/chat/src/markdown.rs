@@ -19,9 +19,9 @@ const LONGEST_LINE: usize = 8192;
 /// The longest block that is drawn as one.
 /// An open block is parsed anew with each of its lines.
 const LONGEST_BLOCK: usize = 32 * 1024;
-/// The longest paragraph that waits for its end; of a longer one only the last line does. What is
-/// drawn anew has to be a few rows: a window that becomes narrower shows what it has no room for
-/// twice.
+/// The longest paragraph that waits for its end; of a longer one only the last line does. Rows that
+/// are drawn anew have to be few, because a window that becomes narrower shows those for which it
+/// has no room twice.
 const LONGEST_OPEN: usize = 300;
 /// The prefix of the lines of a quoted block.
 const QUOTE_MARKS: [char; 3] = [' ', '\t', '>'];
@@ -67,6 +67,7 @@ impl MarkdownStream {
             while let Some(end) = self.end_of_long_line() {
                 self.draw_up_to(end, page, &mut rows);
             }
+            // Blocks are settled at line ends alone, because a `2` may still become the item `2.`.
             if self.source.ends_with('\n') {
                 self.settle_blocks(page, &mut rows);
             }
@@ -200,6 +201,8 @@ impl MarkdownStream {
         if self.definitions.is_empty() {
             text.to_owned()
         } else {
+            // Without the empty line between them the text could be the title of the last
+            // definition.
             format!("{}\n{text}", self.definitions)
         }
     }

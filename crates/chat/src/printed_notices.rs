@@ -6,7 +6,8 @@ use callgate_wire::session::{Notice, SessionEvent};
 pub(crate) const RETRY: &str = "retry";
 /// The kind of the notice that the runtime is still working.
 pub(crate) const WORKING: &str = "working";
-/// What stands between the cause of a retry and the time until it.
+/// What stands between the cause of a retry and the time until it. The runtime words its notice
+/// like this; if it did not, every attempt would be printed.
 const BEFORE_TIME: &str = " (trying again";
 
 /// What the last notices said that a runtime may repeat for half an hour.

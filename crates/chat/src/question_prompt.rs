@@ -52,6 +52,7 @@ pub(crate) enum QuestionKey {
 impl QuestionPrompt {
     pub(crate) fn new(request: PermissionRequest) -> Self {
         let guard = TypingGuard::default();
+        // It counts as cut until it was drawn, because nobody can have seen anything of it.
         Self { request, guard, is_whole: false, is_cut: true, is_answered: false }
     }
 
@@ -163,7 +164,7 @@ impl QuestionPrompt {
     }
 
     fn body(&self, page: &ChatPage) -> Vec<String> {
-        // What was cut is no more than a part of what would be allowed.
+        // A diff that was cut shows only a part of what would be allowed.
         let diff = self.request.diff.as_ref().filter(|diff| diff.len() <= LONGEST_DIFF);
         if let Some(diff) = diff {
             // Not the largest number: one row beyond the limit is drawn to see whether there is

@@ -111,7 +111,7 @@ fn add_lines(name: &str, value: &Value, lines: &mut Vec<String>) {
     }
 }
 
-/// Returns what a picture is: its bytes would be pages of letters.
+/// Describes a picture, whose data would fill pages with letters.
 fn picture_text(members: &Map<String, Value>) -> Option<String> {
     let data = members.get("data")?.as_str()?;
     let media_type = members.get("media_type").or_else(|| members.get("mimeType"))?.as_str()?;

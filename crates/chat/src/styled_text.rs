@@ -98,6 +98,8 @@ impl StyledText {
         if text.is_empty() {
             return;
         }
+        // Before the rest, which would make a single blank of a tab, and code would lose its
+        // indentation.
         let text = if text.contains('\t') { &*text.replace('\t', TAB) } else { text };
         let shown = text::one_line(text);
         self.push_shown(&shown, style);
@@ -225,6 +227,7 @@ impl StyledText {
     /// Returns the width of its longest word.
     pub(crate) fn longest_word(&self) -> usize {
         let text: String = self.spans.iter().map(|(text, _)| text.as_str()).collect();
+        // Only at the blanks at which a row may end, and not at those that keep words together.
         text.split(' ').map(column_width).max().unwrap_or(0)
     }
 

@@ -215,6 +215,8 @@ impl Transcript {
         let announced = ToolCard::new(call, &self.folder);
         let drafted = self.cards.iter_mut().find(|card| card.id == call.tool_id);
         match drafted {
+            // In the place of its draft, so that the calls stay in the order in which they were
+            // written.
             Some(card) => *card = announced,
             None => self.cards.push(announced),
         }

@@ -40,6 +40,7 @@ impl WantedConversation {
             Self::Last { is_all } if list.conversations.is_empty() => {
                 Some(MissingConversation::Last(if *is_all { NONE_AT_ALL } else { NONE_HERE }))
             }
+            // The runtime was started with this id, so the conversation is current if it exists.
             Self::Id(id) if list.current.as_ref() != Some(id) => {
                 Some(MissingConversation::Id(format!(
                     "there is no conversation `{id}`: /list in `callgate chat --all-folders` shows \

@@ -189,6 +189,7 @@ impl ChatRuntimes {
     async fn end_unused(&self, name: &str) -> bool {
         let mut running = self.running.lock().await;
         let Some(RuntimeInUse { chat, .. }) = &*running else { return true };
+        // Another runtime may have taken its place while this task waited.
         if chat.client.name() != name {
             return true;
         }

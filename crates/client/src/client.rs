@@ -79,6 +79,7 @@ impl Client {
     /// that cannot be sent ends with [`RequestEvent::Failed`](crate::RequestEvent::Failed) like any
     /// other.
     pub async fn send(&self, command: SessionCommand) -> SentRequest {
+        // Relaxed, because it is only important that no two numbers are the same.
         let number = self.handle.requests.fetch_add(1, Ordering::Relaxed);
         let id: Arc<str> = Arc::from(format!("{}-{number}", self.handle.name));
         // Its queue is there before it is sent, so no event comes too early.
@@ -186,6 +187,8 @@ impl Client {
             (&shared.other_requests, MOST_OTHER_REQUESTS)
         };
         let limit = shared.settings.taken;
+        // The slot is acquired first, so that a request that waits for one does not reserve bytes
+        // that others could send.
         let open = timeout(limit, Semaphore::acquire_owned(Arc::clone(open))).await;
         let open = open.map_err(|_| ClientError::TooMany { open: most })?;
         let size = u32::try_from(size).unwrap_or(u32::MAX);

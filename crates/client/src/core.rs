@@ -162,6 +162,7 @@ impl ClientCore {
     }
 
     fn handle_tick(&mut self, now: Duration) {
+        // The process first, so that requests that end together with it name its end as the reason.
         self.tick_life(now);
         if self.numbers.deadline().is_some_and(|until| until <= now) {
             self.fail_running_requests(now);
@@ -239,6 +240,7 @@ impl ClientCore {
         match self.find_request(id) {
             Some(index) => {
                 self.open[index].stage = RequestStage::Written;
+                // The time in which it waited to be written does not count as silence.
                 self.open[index].heard = now;
             }
             // It was given up while half of it was in the pipe.
@@ -282,6 +284,7 @@ impl ClientCore {
         let id = Arc::clone(&open.id);
         match open.stage {
             RequestStage::Sent => self.outputs.push(CoreOutput::Withdraw { id }),
+            // The runtime would go on with a turn that nobody waits for any more.
             RequestStage::Written if open.is_turn() && open.cancelled_by.is_none() => {
                 self.send_cancel(&id);
             }
@@ -302,6 +305,7 @@ impl ClientCore {
 
     /// Writes a request of the client's own and returns its id.
     fn send_own_request(&mut self, command: SessionCommand) -> String {
+        // No request of a caller has such an id: after the name, theirs have only a number.
         self.own_requests += 1;
         let id = format!("{}-own-{}", self.name, self.own_requests);
         let line = SessionRequest { id: id.clone(), command }.to_line();

@@ -220,7 +220,8 @@ impl PageRequest {
 
     /// Returns true for what the page of a person of a team may ask: what is needed to answer, to
     /// see what was decided and by which rules, and to care for their own links. Nothing of the
-    /// desk's owner can be changed or tried out.
+    /// desk's owner can be changed or tried out. It is a list of what is allowed, so that a new
+    /// command is not open to everybody by itself.
     pub fn is_allowed_for_person(&self) -> bool {
         matches!(
             self.0.command,
@@ -247,6 +248,8 @@ impl PageRequest {
 
     pub async fn send(self, desk: &DeskClient) -> Result<PageReplies, DeskError> {
         let DeskRequest { id, command } = self.0;
+        // Sent with an id of the client's own, because two pages on one connection may choose the
+        // same.
         Ok(PageReplies { id, replies: desk.request(command).await? })
     }
 }

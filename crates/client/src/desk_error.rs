@@ -63,5 +63,6 @@ pub(crate) fn next_message(lines: &mut LineDecoder) -> Result<Option<DeskMessage
             None => break,
         }
     }
+    // The line is refused before its end, which may never come.
     if lines.is_dropping() { Err(DeskError::TooLong) } else { Ok(None) }
 }

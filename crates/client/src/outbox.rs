@@ -41,6 +41,8 @@ impl LineOutbox {
     }
 
     pub(crate) fn withdraw(&mut self, id: &str) {
+        // A line whose writing has begun is not here any more, because half of it would spoil the
+        // next.
         self.0.retain(|outgoing| outgoing.of.as_deref() != Some(id));
     }
 

@@ -45,6 +45,8 @@ impl From<&WatchedEvent> for PageEvent {
                 Self::new("failed", seq, data.to_string())
             }
             WatchedItem::Missed { from, to } => {
+                // The last number of the gap, so that a page that goes on after this event is not
+                // sent the same gap again.
                 Self::new("missed", *to, json!({ "from": from, "to": to }).to_string())
             }
         }

@@ -84,6 +84,7 @@ fn build_command(settings: &ClientSettings) -> Command {
     command.args(&settings.args).stdin(Stdio::piped()).stdout(Stdio::piped());
     command.stderr(match settings.stderr {
         StderrTarget::Inherit => Stdio::inherit(),
+        // Also read where nobody wants its lines: the last one says why the process has died.
         StderrTarget::Discard | StderrTarget::Lines(_) => Stdio::piped(),
     });
     for (name, value) in &settings.env {

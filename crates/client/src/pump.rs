@@ -17,7 +17,8 @@ use crate::core::CoreInput;
 use crate::outbox::OutgoingLine;
 use crate::shared::ClientShared;
 
-/// How often the task reads in a row before it checks the time.
+/// How often the task reads in a row before it checks the time. Reading comes first, so that a
+/// runtime that floods would otherwise hold up timers and writes for as long as it does.
 const READS_IN_A_ROW: u32 = 64;
 
 /// A running process, as the task sees it.
@@ -239,6 +240,8 @@ async fn write_stdin(
     outgoing: Option<&OutgoingLine>,
 ) -> io::Result<usize> {
     match (stdin, outgoing) {
+        // Not `write_all`: if another branch of the `select!` is first, it would not be known how
+        // much of the line was written.
         (Some(stdin), Some(outgoing)) => stdin.write(outgoing.rest()).await,
         _ => pending().await,
     }

@@ -65,6 +65,8 @@ impl EventQueue {
                     return None;
                 }
             }
+            // `notify_one` leaves a permit if nobody waits, so an event that was added since the
+            // look is not missed.
             self.has_more.notified().await;
         }
     }

@@ -69,6 +69,7 @@ impl SentRequest {
         Arc::clone(&self.id)
     }
 
+    /// Ends a request that the core was never told of.
     pub(crate) fn fail(&self, error: ClientError) {
         self.queue.push(RequestEvent::Failed(error), 0);
     }
@@ -76,6 +77,7 @@ impl SentRequest {
 
 impl Drop for SentRequest {
     fn drop(&mut self) {
+        // Before the cancel, so that the events that still follow are not kept.
         self.handle.shared.leave_queue(&self.id);
         if self.cancels {
             self.cancel();

@@ -12,7 +12,8 @@ use callgate_wire::session::capability;
 pub const MOST_TURNS: usize = 192;
 /// The most other requests that may be open at once; one more waits.
 pub const MOST_OTHER_REQUESTS: usize = 64;
-/// The most bytes of requests that wait for the runtime to read them; one more waits.
+/// The most bytes of requests that wait for the runtime to read them; one more waits. It is more
+/// than the longest line, which would otherwise never find room.
 pub const MOST_UNSENT: usize = 16 * 1024 * 1024;
 
 #[derive(Debug, Clone)]

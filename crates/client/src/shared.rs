@@ -128,6 +128,8 @@ impl ClientShared {
         line: Vec<u8>,
         rooms: RequestPermits,
     ) {
+        // Before the core learns of the request: it may end at once, and permits that are added
+        // after the end would never be released.
         lock(&self.inner).rooms.insert(Arc::from(request.id.as_str()), rooms);
         self.handle_and_wake(CoreInput::Ask { request: Arc::new(request), line });
     }
@@ -156,8 +158,8 @@ impl ClientShared {
     pub(crate) fn take_orders(&self) -> PumpOrders {
         let mut inner = lock(&self.inner);
         let orders = inner.orders;
-        // The end of the session is no order to be carried out once: the task asks for it each
-        // time.
+        // The end of the session is not carried out once like the other orders: the task asks for
+        // it each time.
         inner.orders = PumpOrders { is_over: orders.is_over, ..PumpOrders::default() };
         orders
     }
@@ -176,6 +178,8 @@ impl ClientShared {
     pub(crate) fn is_crowded(&self, was_crowded: bool) -> bool {
         // With one mark, reading would stop and go on with every event.
         let most = self.settings.unread / if was_crowded { 2 } else { 1 };
+        // Relaxed, because an estimate is enough here: a look that is too early is made up for by
+        // the next event.
         let in_all = self.unread.load(Ordering::Relaxed);
         // No queue holds more than all do.
         in_all > most.saturating_mul(4)
@@ -205,6 +209,8 @@ impl ClientShared {
 
     /// Returns the item with the number `wanted`, and whether more may follow.
     pub(crate) fn find_item(&self, wanted: u64) -> (Option<WatchedEvent>, bool) {
+        // Under one lock: between two looks the session could end with a last item, which the
+        // watcher would miss.
         let inner = lock(&self.inner);
         (inner.ring.get(wanted), !inner.orders.is_over)
     }
@@ -225,6 +231,8 @@ impl ClientInner {
             CoreOutput::Start => self.orders.start = true,
             CoreOutput::End => {
                 self.orders.end = true;
+                // These requests have failed together with the process, and dropping the lines
+                // releases their permits.
                 self.outbox.clear();
             }
             CoreOutput::Over => self.orders.is_over = true,

@@ -33,6 +33,7 @@ impl Viewer {
     /// Connects to the desk. Returns an error at once if there is none.
     pub fn connect(path: &Path) -> Result<Self, DeskError> {
         let stream = dial_desk(path)?;
+        // A desk that reads nothing must not keep a command waiting for ever.
         stream.set_write_timeout(Some(PATIENCE))?;
         Ok(Self { stream, lines: LineDecoder::new(MAX_MESSAGE), next_id: 1, kept: VecDeque::new() })
     }

@@ -29,6 +29,7 @@ impl SessionWatch {
     /// Waits for the next item; `None` when the session is over. Dropping the future loses nothing.
     pub async fn next(&mut self) -> Option<WatchedEvent> {
         loop {
+            // Before the look, so that an item that is added after it wakes this watch.
             self.seen.mark_unchanged();
             match self.handle.shared.find_item(self.wanted) {
                 (Some(watched), _) => {

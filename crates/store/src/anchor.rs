@@ -22,6 +22,7 @@ pub(crate) fn anchor_through(
     connection: &Connection,
     through: u64,
 ) -> rusqlite::Result<Option<EntriesPruned>> {
+    // Only valid JSON is examined, because one damaged body would make the whole query fail.
     let mut query = connection.prepare(
         "SELECT body FROM entries WHERE kind = 'anchor' AND json_valid(body)
          AND json_extract(body, '$.through') = ? ORDER BY seq DESC LIMIT 1",

@@ -92,6 +92,8 @@ impl Store {
         self.write_in_transaction(|transaction| {
             let length = write_addition(transaction, addition)?;
             ledger::write_entries(transaction, addition.drafts)?;
+            // Read in this transaction, so that what another process writes next is noticed as a
+            // change.
             Ok((length, read::find_state(transaction, addition.conversation)?))
         })
     }
@@ -171,6 +173,9 @@ impl Store {
         self.write_in_transaction(|transaction| {
             let Some(key) = key_of(transaction, id)? else { return Ok(false) };
             let length = next_number(transaction, key)?;
+            // All messages so far are older than the summary, also those that it does not replace.
+            // Their thoughts are not sent again: a model may refuse them without what they are
+            // about.
             let changed = transaction.execute(
                 "UPDATE conversations SET summary = ?2, summarized = ?3, aged = ?4
                  WHERE key = ?1 AND ?3 <= ?4 AND ?3 >= summarized",
@@ -227,6 +232,8 @@ impl Store {
             transaction
                 .execute("UPDATE spendings SET elsewhere = NULL WHERE elsewhere = ?", [id])?;
             for statement in [
+                // SQLite may give the key of a deleted row to a new conversation, which would
+                // inherit the costs, messages and fragments that still name it.
                 "UPDATE spendings SET conversation = NULL WHERE conversation = ?",
                 "DELETE FROM messages WHERE conversation = ?",
                 "DELETE FROM fragments WHERE conversation = ?",
@@ -244,7 +251,8 @@ impl Store {
 fn write_addition(transaction: &Transaction<'_>, addition: &Addition<'_>) -> rusqlite::Result<u64> {
     let Addition { conversation, at_ms, messages, opening, .. } = addition;
     // These times order conversations by use, also within a millisecond and when the clock is set
-    // back a little.
+    // back a little. A time that is far ahead is not followed, because one wrong clock would count
+    // for ever. The folder of a conversation that was only created is that of its first message.
     let key: i64 = transaction
         .prepare_cached(
             "INSERT INTO conversations (id, opening, made_ms, used_ms, engine_state, folder)
@@ -271,10 +279,13 @@ fn write_addition(transaction: &Transaction<'_>, addition: &Addition<'_>) -> rus
         insert.execute(params![key, next, said.begins, at_ms, said.body])?;
         next += 1;
     }
+    // A step without messages leaves the fragments alone: what was shown is nowhere else yet.
     if !messages.is_empty() {
         fragments::remove_by_conversation(transaction, key)?;
     }
     fragments::append_to_conversation(transaction, key, addition.fragments)?;
+    // Together with the cost, so that a kill leaves exactly one of them: with both, the answer
+    // would count twice, and with neither, the budget could be exceeded.
     reserve::remove_reservation(transaction, addition.reservation)?;
     if let Some(spending) = addition.spending {
         spend::write_spending(transaction, Some(key), None, *at_ms, spending)?;
@@ -283,6 +294,7 @@ fn write_addition(transaction: &Transaction<'_>, addition: &Addition<'_>) -> rus
 }
 
 fn remove_from(transaction: &Transaction<'_>, key: i64, from: i64) -> rusqlite::Result<()> {
+    // The messages that take the place of these are newer than the summary.
     for statement in [
         "DELETE FROM messages WHERE conversation = ?1 AND number >= max(?2,
              (SELECT summarized FROM conversations WHERE key = ?1))",

@@ -34,8 +34,8 @@ impl Store {
     }
 
     /// Adds entries to the copy of a machine's ledger, all or none. If it `begins_anew`, they are
-    /// the first of a new series; otherwise they follow the last one. Fails if one of them is
-    /// nothing that a ledger has.
+    /// the first of a new series; otherwise they follow the last one. Returns an error if one of
+    /// them cannot be an entry of a ledger.
     pub fn copy_entries(
         &mut self,
         machine: &str,
@@ -71,7 +71,9 @@ impl Store {
     }
 
     /// Opens the copy of a machine's ledger read-only. All that reads entries reads those of its
-    /// last series, or of the one that `name` adds to the machine, as in `build-7#1`.
+    /// last series, or of the one that `name` adds to the machine, as in `build-7#1`. The mark of
+    /// the chain's end, which [`last_seq`](Self::last_seq) and [`chain_head`](Self::chain_head)
+    /// also read, the open questions and the kept values are still those of this machine.
     pub fn open_copy(path: &Path, name: &str) -> Result<Self, StoreError> {
         let store = Self::open_read_only(path)?;
         let failed = store.explain_failure("read");
@@ -87,7 +89,7 @@ impl Store {
         Ok(store)
     }
 
-    /// Returns the machine and the series that a name stands for. There need be none.
+    /// Returns the machine and the series that a name stands for, whether or not they exist.
     fn find_copy<'a>(&self, name: &'a str) -> Result<(&'a str, u64), StoreError> {
         let last = |machine| Ok(self.copied_series(machine)?.last().copied());
         if let Some(series) = last(name)? {

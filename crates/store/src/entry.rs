@@ -117,5 +117,7 @@ fn content_fault(kind: &str, question: Option<&str>, body: &str) -> Option<&'sta
 }
 
 fn is_object(text: &str) -> bool {
+    // `IgnoredAny` builds no value, because a body may have 16 MiB. The brace tells an object from
+    // any other value.
     text.trim_start().starts_with('{') && serde_json::from_str::<IgnoredAny>(text).is_ok()
 }

@@ -53,6 +53,8 @@ impl Store {
 
     /// Returns all values whose keys begin with `prefix`, in the order of their keys.
     pub fn kept_under(&self, prefix: &str) -> Result<Vec<(String, String)>, StoreError> {
+        // The comparison lets the index be used. The prefix itself is compared as text, because
+        // `LIKE` would give a meaning to `%` and `_`.
         let query = "SELECT key, value FROM kept WHERE key >= ?1
                      AND substr(key, 1, length(?1)) = ?1 ORDER BY key";
         self.read_rows(query, [prefix], |row| Ok((row.get(0)?, row.get(1)?)))

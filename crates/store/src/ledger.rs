@@ -63,6 +63,8 @@ impl Store {
         &mut self,
         work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
+        // SQLite reports no error when it writes to a file that was removed, where all of it would
+        // be lost.
         self.check_file()?;
         let failed = self.explain_failure("write to");
         let transaction = self.begin_transaction()?;
@@ -189,6 +191,8 @@ pub(crate) fn content_of_row<'a>(row: &'a Row<'_>, seq: u64) -> rusqlite::Result
     Ok(EntryContent {
         seq,
         at_ms: row.get(1)?,
+        // No entry has an empty kind or body, so a value of a wrong type, which is hashed as if it
+        // were empty, never matches its hash.
         kind: bytes_of_value(row.get_ref(2)?).unwrap_or_default(),
         question: bytes_of_value(row.get_ref(3)?),
         body: bytes_of_value(row.get_ref(4)?).unwrap_or_default(),

@@ -113,6 +113,8 @@ impl Store {
         &self,
         doing: &'static str,
     ) -> impl Fn(rusqlite::Error) -> StoreError + use<> {
+        // A copy, so that the conversion does not borrow the store, which a transaction borrows
+        // mutably.
         let path = self.path.clone();
         move |error| StoreError::sqlite(&path, doing, error)
     }

@@ -33,6 +33,8 @@ impl Store {
         self.check_file()?;
         let failed = self.explain_failure("write to");
         let transaction = self.begin_transaction()?;
+        // Within the transaction: a member who is revoked between the look and the entries would be
+        // linked all the same.
         let drafts = decide(&links_before(&transaction, i64::MAX).map_err(&failed)?);
         check_drafts(&drafts)?;
         let entries = write_entries(&transaction, &drafts).map_err(&failed)?;

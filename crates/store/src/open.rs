@@ -22,13 +22,16 @@ use crate::schema::{self, STEPS, StoreLayout};
 
 /// How long to wait for another process's transaction.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The size of a page, in bytes.
+/// The size of a page, in bytes. It is SQLite's default, which nothing here changes.
 const PAGE: u64 = 4096;
-/// How many prepared statements a connection caches: all that it uses repeatedly.
+/// How many prepared statements a connection caches: all that it uses repeatedly. Rusqlite's
+/// default of 16 is too few for a turn of a conversation.
 const PARSED: usize = 32;
 
 /// The cache is small, since what is written is seldom read again. Removed text is overwritten. The
-/// file's own schema is not trusted.
+/// file's own schema is not trusted. Nothing is mapped into memory, because an I/O error on a
+/// mapped page is a signal, which would end the process. What SQLite sorts stays in memory, and out
+/// of files elsewhere.
 const HABITS: &str = "
     PRAGMA cache_size = -512;
     PRAGMA mmap_size = 0;
@@ -37,7 +40,7 @@ const HABITS: &str = "
     PRAGMA cell_size_check = ON;
 ";
 /// With `NORMAL`, what was committed survives the end of a process, and no answer waits for the
-/// disk.
+/// disk. Without a limit, one large transaction would leave a log of its size behind.
 const WRITERS_HABITS: &str = "
     PRAGMA synchronous = NORMAL;
     PRAGMA secure_delete = ON;
@@ -94,11 +97,14 @@ impl Store {
                 let file = Some(FileIdentity::for_path(&path)?);
                 Ok(Self { connection, path, file })
             }
+            // The file of another program was refused above. An empty file may be one that is just
+            // being created, so callers wait for it as for a missing one.
             (StoreLayout::Empty | StoreLayout::Other, _) => Err(StoreError::Missing(path)),
         }
     }
 
-    /// Runs `work` without waiting for other processes.
+    /// Runs `work` without waiting for other processes. Afterwards the connection waits as usual,
+    /// even if [`set_patient`](Self::set_patient) had told it not to.
     pub(crate) fn without_waiting<T>(
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
@@ -138,9 +144,12 @@ fn open_database(path: &Path, steps: &[&str]) -> Result<(Connection, PathBuf), S
     // A connection has one thread at a time, so SQLite needs no mutex of its own.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(&path, flags).map_err(failed)?;
+    // Before the first statement, because a process that is creating the file may hold its lock.
     connection.busy_timeout(PATIENCE).map_err(failed)?;
     let layout = schema::read_layout(&connection).map_err(failed)?;
+    // Before anything is set: a switch to WAL would write to the file of another program.
     schema::check_layout(&path, &layout, steps)?;
+    // SQLite opens a file that may not be written as read-only, without an error.
     if connection.is_readonly(MAIN_DB).map_err(failed)? {
         return Err(StoreError::ReadOnly(path));
     }
@@ -186,6 +195,7 @@ fn immutable_address(path: &Path) -> String {
     let escaped = path.as_os_str().as_bytes().iter().map(|byte| match byte {
         b'/' | b'.' | b'-' | b'_' => char::from(*byte).to_string(),
         byte if byte.is_ascii_alphanumeric() => char::from(*byte).to_string(),
+        // In a URI, `?` and `#` would end the path, and `%` would begin an escape.
         byte => format!("%{byte:02x}"),
     });
     format!("file:{}?immutable=1", escaped.collect::<String>())
@@ -229,6 +239,7 @@ fn look_at(path: &Path) -> Result<(), StoreError> {
 /// SQLite puts beside this one get the same mode.
 fn close_to_others(path: &Path) -> Result<(), StoreError> {
     for path in [path.to_owned(), path_beside(path, "-wal"), path_beside(path, "-shm")] {
+        // A link is skipped, because changing its mode would change the file to which it leads.
         let Ok(metadata) = fs::symlink_metadata(&path) else { continue };
         if metadata.is_file() && metadata.mode() & 0o077 != 0 {
             fs::set_permissions(&path, Permissions::from_mode(metadata.mode() & 0o700))

@@ -87,12 +87,16 @@ fn remove_entries(
     let Some(anchor) = anchor_before(transaction, kept_from)? else { return Ok(None) };
     transaction.execute("DELETE FROM entries WHERE seq < ?", [kept_from])?;
     let removed = anchor.count;
+    // Written past the check of drafts, which refuses an anchor from anybody else. Its number is
+    // new even if no entry is left, because the mark of the end still has the last one.
     let draft = EntryDraft::new(now_ms, None, &LedgerEvent::Anchor(anchor));
     let written = ledger::write_entries(transaction, &[draft])?;
     Ok(written.into_iter().next().map(|entry| (removed, entry)))
 }
 
 fn first_to_keep(connection: &Connection, before_ms: i64, now_ms: i64) -> rusqlite::Result<i64> {
+    // The index and the order of the join are prescribed, because SQLite could otherwise begin with
+    // all entries instead of the few questions of the last day.
     connection.query_row(
         "SELECT min(seq) FROM (
              SELECT min(seq) AS seq FROM entries WHERE at_ms >= ?1

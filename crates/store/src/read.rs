@@ -49,7 +49,8 @@ impl Store {
         ledger::last_written(&self.connection).map_err(self.explain_failure("read"))
     }
 
-    /// Returns a number that changes when another process writes to the file.
+    /// Returns a number that changes when another process writes to the file. What this connection
+    /// writes does not change it.
     pub fn data_version(&self) -> Result<i64, StoreError> {
         let version = self.read_row("PRAGMA data_version", [], |row| row.get(0))?;
         Ok(version.unwrap_or_default())
@@ -60,6 +61,8 @@ impl Store {
         beginning: &str,
         limit: usize,
     ) -> Result<Vec<String>, StoreError> {
+        // The comparison lets the index be used. The prefix itself is compared as text, because
+        // `LIKE` would give a meaning to `%` and `_`.
         let query = "SELECT DISTINCT question FROM entries
                      WHERE question >= ?1 AND substr(question, 1, length(?1)) = ?1 LIMIT ?2";
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
@@ -115,6 +118,7 @@ impl Store {
 }
 
 fn by_question(entries: Vec<LedgerEntry>) -> Vec<Vec<LedgerEntry>> {
+    // The queries return the entries of each question one after the other.
     let mut questions: Vec<Vec<LedgerEntry>> = Vec::new();
     for entry in entries {
         match questions.last_mut() {
@@ -165,6 +169,8 @@ impl EntryQuery {
         }
         if let Some(text) = text {
             let text = wanted.bind_text(text);
+            // A body that is not JSON is searched as an empty object. Otherwise a single damaged
+            // entry would make every search fail.
             wanted.add_condition(format!(
                 "EXISTS (SELECT 1 FROM json_tree(iif(json_valid(e.body), e.body, '{{}}'))
                          WHERE instr(lower(atom), lower({text})) > 0)"

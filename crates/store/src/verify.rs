@@ -92,8 +92,8 @@ pub(crate) fn walk_chain(
     })
 }
 
-/// Walks a chain that nothing marks the end of, from its first entry on, which it takes as it is
-/// unless that is number 1.
+/// Walks the chain of a copy, whose end is not marked. A first entry with another number than 1 is
+/// taken as it is, because the one before it is not here.
 pub(crate) fn walk_copy(connection: &Connection) -> rusqlite::Result<ChainReport> {
     let first = "SELECT seq, hash FROM entries ORDER BY seq LIMIT 1";
     let first = connection.query_row(first, [], |row| {
@@ -101,6 +101,7 @@ pub(crate) fn walk_copy(connection: &Connection) -> rusqlite::Result<ChainReport
     });
     let pruned = first.optional()?.filter(|first| first.seq > 1);
     let mut walk = ChainWalk::from_head(pruned.unwrap_or(ChainHead::NONE), None);
+    // The walk begins after this entry, which counts all the same.
     walk.entries = u64::from(pruned.is_some());
     let steps = walk.advance_to(connection, u64::MAX, &|_| ())?;
     Ok(match steps {
@@ -151,6 +152,8 @@ impl ChainWalk {
             walk.last = head;
             walk.from_anchor = anchor;
         }
+        // A head that was noted just before pruning is the one that the anchor has. Its entry is
+        // gone, so the walk would not come across it.
         Ok(walk.check_noted_head().map(|()| walk))
     }
 

@@ -49,6 +49,7 @@ impl ChatCore {
         let asked = self.questions.iter_mut().find(|(_, open)| open.request.question == question);
         if let Some((_, asked)) = asked {
             asked.is_answered = false;
+            // Keys that are being typed when the refusal arrives must not answer it again.
             asked.guard.shown_anew();
         }
         let asked = self.asked.iter_mut().find(|(_, open)| open.asked.question == question);

@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use super::{ChatCore, Errand};
 
-/// How many messages are searched for the beginning of an exchange.
+/// How many messages are searched for the beginning of an exchange. A runtime returns no more in
+/// one reply.
 const MOST_SEARCHED: u32 = 1000;
 
 /// What to do with a conversation without its last exchanges.

@@ -111,6 +111,7 @@ impl ChatCore {
     }
 
     fn open_conversation(&mut self, now: Duration, conversation_id: String) {
+        // At once, because a message that is typed while it is loaded is meant for it.
         self.conversation = Some(conversation_id.clone());
         let (limit, load_as) = (Some(MOST_LOADED), LoadAs::Events);
         let command =
@@ -138,6 +139,7 @@ impl ChatCore {
         match id {
             Ok(id) => {
                 let listed = self.listed.iter().find(|listed| listed.conversation_id == id);
+                // The current conversation need not be in the list.
                 let title = listed.and_then(|listed| listed.title.clone());
                 let what = title
                     .map_or_else(|| "this conversation".to_owned(), |title| format!("\"{title}\""));
@@ -173,6 +175,8 @@ impl ChatCore {
             Err(error) => self.errand_failed(&errand, &error),
         }
         self.changes = self.changes.saturating_sub(usize::from(is_change));
+        // Also after a failure: the lines that were typed meanwhile belong to the conversation that
+        // is still current.
         self.run_lines(now);
     }
 
@@ -197,6 +201,8 @@ impl ChatCore {
                 self.show_note("The conversation is deleted.");
                 self.listed.retain(|listed| listed.conversation_id != id);
                 if self.conversation.as_ref() == Some(&id) {
+                    // Every message names its conversation, so the next one would begin the deleted
+                    // one again.
                     let command =
                         SessionCommand::NewConversation { conversation_id: None, title: None };
                     self.send_errand(Errand::New, command);

@@ -55,6 +55,8 @@ impl ChatCore {
             return (rows, (last, 0));
         }
         let question = self.questions.front();
+        // The question stays visible above the words that are typed about it, as far as there is
+        // room.
         let (prompt, most) = match &self.mode {
             InputMode::Message => ("› ", 0),
             InputMode::EditLast => ("edit› ", 0),

@@ -15,8 +15,12 @@ impl ChatCore {
         let listed = self.engines.iter().filter(has).map(|engine| engine.name.clone());
         let engines: Vec<String> = listed.collect();
         let engine = match (&current, engines.first()) {
+            // Several engines may have a model of this name, and the current one keeps the
+            // conversation.
             (Some(current), Some(_)) if engines.contains(current) => Some(current.clone()),
             (_, Some(only)) => Some(only.clone()),
+            // The list may be old, or was never asked for: the engine knows whether it has the
+            // model.
             (current, None) => current.clone(),
         };
         match engine {

@@ -23,6 +23,7 @@ impl ChatCore {
     pub fn handle_key(&mut self, now: Duration, key: KeyStroke) {
         self.hint.clear();
         match key {
+            // These work in every mode, also while a question waits for its key.
             KeyStroke::Ctrl('c') => return self.handle_interrupt(now),
             KeyStroke::Ctrl('z') => return self.actions.push(ChatAction::Suspend),
             KeyStroke::Ctrl('o') => return self.show_in_full(),
@@ -119,6 +120,7 @@ impl ChatCore {
     fn answer_permission(&mut self, question: String, press: Press) {
         let asked = self.questions.iter_mut().find(|(_, open)| open.request.question == question);
         if let Some((_, asked)) = asked {
+            // Until the runtime has said what became of the answer, no key gives another.
             asked.is_answered = true;
         }
         let answer = PermissionAnswer { question: question.clone(), press };
@@ -200,6 +202,7 @@ impl ChatCore {
     /// Sends or carries out what the editor has.
     pub(super) fn handle_enter(&mut self, now: Duration) {
         let cursor = self.editor.cursor();
+        // In arguments, a backslash is part of the JSON.
         if self.editor.text()[..cursor].ends_with('\\') && !self.is_typing_arguments() {
             return self.editor.replace_from(cursor - 1, "\n");
         }
@@ -302,6 +305,7 @@ impl ChatCore {
 
 /// Reads the arguments of a call as they were edited.
 fn parse_arguments(text: String) -> Result<Box<RawValue>, String> {
+    // The arguments stay the text that was typed: read into values, large numbers would change.
     let is_object = text.starts_with('{');
     let input =
         RawValue::from_string(text).map_err(|error| format!("This is not JSON: {error}."))?;

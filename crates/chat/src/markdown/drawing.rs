@@ -89,6 +89,8 @@ impl<'a> BlockDrawer<'a> {
                 Event::Start(tag) => self.start_tag(tag, &range),
                 Event::End(tag) => self.end_tag(tag, &range),
                 Event::Text(text) | Event::InlineHtml(text) => self.add_text(&text),
+                // Shown as it is written: what HTML hides would be hidden from whoever approves a
+                // plan.
                 Event::Html(text) => {
                     for line in text.lines() {
                         self.draw_line(&StyledText::new(line, TextStyle::PLAIN), WrapAt::Words);
@@ -98,6 +100,8 @@ impl<'a> BlockDrawer<'a> {
                     self.push(&text, self.style | TextStyle::CYAN);
                 }
                 Event::Code(text) => self.push(&code_span(&text), self.style),
+                // Models mean the line ends that they write, also where Markdown makes blanks of
+                // them.
                 Event::SoftBreak | Event::HardBreak => self.lines.push(StyledText::default()),
                 Event::Rule => {
                     self.flush();
@@ -125,6 +129,7 @@ impl<'a> BlockDrawer<'a> {
                 let colour = if first { TextStyle::CYAN } else { TextStyle::PLAIN };
                 self.push_style(TextStyle::BOLD | colour);
                 if !self.page.colours {
+                    // Without colours only the mark tells a heading from a paragraph.
                     self.push(&("#".repeat(level as usize) + " "), TextStyle::PLAIN);
                 }
             }
@@ -186,6 +191,7 @@ impl<'a> BlockDrawer<'a> {
             TagEnd::TableCell => {
                 let cell = std::mem::take(&mut self.lines).into_iter().next().unwrap_or_default();
                 let Some(table) = &mut self.table else { return };
+                // The cells before the first row are those of the head.
                 table.body.last_mut().unwrap_or(&mut table.head).push(cell);
             }
             TagEnd::Table => self.end_table(range),
@@ -320,6 +326,7 @@ impl<'a> BlockDrawer<'a> {
     fn end_table(&mut self, range: &Range<usize>) {
         let Some(OpenTable { aligns, head, body }) = self.table.take() else { return };
         let written = &self.source[range.clone()];
+        // A cell that is left out would be hidden from whoever approves what is written in it.
         let drawn = (!table::loses_cells(written))
             .then(|| table::draw_table(head, &aligns, &body, self.room()))
             .flatten();

@@ -71,6 +71,7 @@ impl CodeHighlighter {
         {
             return self.token_until(end, COMMENT, rest, start.len());
         }
+        // Before the quotes of one character, with which some of these marks begin.
         if let Some(mark) = language.long_quotes.iter().find(|mark| rest.starts_with(**mark)) {
             return self.token_until(mark, QUOTED, rest, mark.len());
         }

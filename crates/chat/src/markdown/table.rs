@@ -72,6 +72,7 @@ fn column_widths(head: &[StyledText], body: &[Vec<StyledText>], page: usize) -> 
         (0..head.len()).map(|column| widest(column, StyledText::longest_word)).collect();
     let mut widths: Vec<usize> =
         (0..head.len()).map(|column| widest(column, StyledText::columns)).collect();
+    // The separator between two columns takes three.
     let room = page.checked_sub(3 * head.len().saturating_sub(1))?;
     while widths.iter().sum::<usize>() > room {
         let widest_over = |least: &dyn Fn(usize) -> usize| {

@@ -12,8 +12,8 @@ use crate::event::{RuntimeState, WatchedItem};
 
 /// How long the output of a process that has ended is read: somebody else may hold the pipe.
 const LAST_WORDS: Duration = Duration::from_millis(250);
-/// How long a process may live on without its pipes: mostly it has ended, and what it has left
-/// behind is being ended.
+/// How long a process may live on without its pipes. Usually it has ended already, and the
+/// processes that it has left behind are being ended.
 const WITHOUT_PIPES: Duration = Duration::from_secs(1);
 /// How long a process that is being ended may take; it is killed long before.
 const ENDING: Duration = Duration::from_secs(20);
@@ -182,6 +182,8 @@ impl ClientCore {
     ) {
         let exited = ExitDetails { status, last_words };
         if let RuntimeLife::Ending { reason, at_once, .. } = &self.life {
+            // The requests that this process has read have failed already, so nobody waits for the
+            // rest of its output.
             let (reason, at_once) = (Arc::clone(reason), *at_once);
             return self.handle_death(now, exited, reason, at_once);
         }
@@ -195,6 +197,8 @@ impl ClientCore {
     fn handle_fading(&mut self, now: Duration) {
         let Some(fading) = self.life.fading_signs() else { return };
         let limit = if fading.exited.is_some() { LAST_WORDS } else { WITHOUT_PIPES };
+        // The first sign sets the limit: stdin and stdout are closed one after the other, and the
+        // second of them must not prolong it.
         let until = *fading.until.get_or_insert(now + limit);
         let is_over = fading.is_closed && fading.exited.is_some();
         if !is_over && now < until {
@@ -206,6 +210,7 @@ impl ClientCore {
         let reason = Arc::from(exited.text());
         self.numbers.reset();
         self.fail_all(now, &ClientError::Died { reason: Arc::clone(&reason) });
+        // The task lets go of the pipes, which a child of the process may hold open for long.
         self.outputs.push(CoreOutput::End);
         self.handle_death(now, exited, reason, false);
     }
@@ -286,6 +291,8 @@ impl ClientCore {
             RuntimeLife::Starting { .. } | RuntimeLife::Ready { .. } => {
                 self.end_process(now, "the session is closed", false);
             }
+            // The session ends when the process does; one that is being started is ended right
+            // away.
             RuntimeLife::Spawning | RuntimeLife::Ending { .. } => {}
             _ => self.end_session(now),
         }

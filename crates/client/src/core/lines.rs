@@ -20,6 +20,7 @@ const REPLAY_LIMIT: Duration = Duration::from_secs(10);
 
 impl ClientCore {
     pub(super) fn handle_line(&mut self, now: Duration, line: DecodedLine<'_>) {
+        // A process that is being ended still writes, about requests that have failed already.
         if !self.life.is_heard() {
             return;
         }
@@ -34,6 +35,8 @@ impl ClientCore {
     }
 
     fn handle_reply(&mut self, now: Duration, reply: SessionReply, size: usize) {
+        // Before its number is checked: while lines are missing, its own number is too high, so it
+        // would be ignored, and a failed replay would only be noticed by its time limit.
         if reply.id.as_deref().is_some_and(|id| self.numbers.is_replay(id)) {
             return self.handle_replay_end(now, &reply);
         }
@@ -77,7 +80,7 @@ impl ClientCore {
         self.is_next(now, reply.seq);
     }
 
-    /// Fails all running requests, because missing lines cannot be had.
+    /// Fails all running requests, because missing lines cannot be recovered.
     pub(super) fn fail_running_requests(&mut self, now: Duration) {
         // What is missing is given up: the next number is a new beginning.
         self.numbers.reset();

@@ -92,6 +92,7 @@ impl PendingRequest {
 
     pub(super) fn note_event(&mut self, now: Duration, event: &SessionEvent) {
         self.heard = now;
+        // Any other event means that its turn has come.
         self.is_queued = matches!(event, SessionEvent::Notice(notice) if notice.kind == QUEUED);
         match event {
             SessionEvent::PermissionRequest(asked) if self.can_remember(&asked.question) => {

@@ -38,6 +38,7 @@ impl SequenceNumbers {
     /// Returns what to do with a line with this number.
     pub(super) fn take_number(&mut self, seq: Option<u64>) -> SequenceVerdict {
         let Some(seq) = seq else { return SequenceVerdict::Take };
+        // After a reset, any number is a new beginning.
         let next = self.next.unwrap_or(seq);
         if seq < next {
             return SequenceVerdict::Repeated;

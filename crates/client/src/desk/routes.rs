@@ -17,7 +17,8 @@ const UNREAD: usize = 8;
 /// How many of these places are reserved for the answer: other messages are dropped if they are not
 /// read.
 const KEPT_FREE: usize = 4;
-/// How many entries may wait for whoever watches.
+/// How many entries may wait for whoever watches. They are few, because what is not read stays with
+/// the desk, which has all of it anyway.
 const UNREAD_ENTRIES: usize = 2;
 
 #[derive(Debug, Default)]
@@ -102,6 +103,8 @@ impl MessageRoutes {
     /// Passes a message on. Only entries wait for their reader: an answer never waits for the
     /// reader of another.
     async fn route(&self, message: DeskMessage) {
+        // The lock is not held while the watcher is waited for, because requests come and go
+        // meanwhile.
         let (watch, message) = {
             let mut open = lock(&self.0);
             if let DeskMessage::Locked { .. } = message {

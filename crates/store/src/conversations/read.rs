@@ -41,8 +41,8 @@ const COLUMNS: &str = "id, coalesce(title, opening),
     (SELECT coalesce(max(number) + 1, 0) FROM messages WHERE conversation = conversations.key),
     made_ms, used_ms, summary, summarized, aged, engine, model, mode, engine_state, folder";
 
-/// The version of a conversation: every change of its messages, its summary or its engine gives
-/// another one.
+/// The version of a conversation, which differs after every change of its messages, its summary or
+/// its engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConversationState {
     key: i64,
@@ -63,7 +63,7 @@ impl ConversationState {
 
 impl Store {
     /// Returns the version of a conversation. Does not wait: returns an error while another process
-    /// has locked the file.
+    /// has locked the file. It is asked for on threads that serve others, where nothing may wait.
     pub fn conversation_state(&self, id: &str) -> Result<Option<ConversationState>, StoreError> {
         self.without_waiting(|connection| find_state(connection, id))
             .map_err(self.explain_failure("read"))
@@ -82,6 +82,7 @@ impl Store {
         before_ms: Option<i64>,
         folder: Option<&str>,
     ) -> Result<Vec<StoredConversation>, StoreError> {
+        // A summary may have megabytes, which a list would read for each row and not show.
         let columns = COLUMNS.replace("summary, ", "NULL, ");
         let query = format!(
             "SELECT {columns} FROM conversations WHERE used_ms IS NOT NULL AND used_ms < ?1
@@ -166,6 +167,7 @@ impl Store {
         let read = |mut query: CachedStatement<'_>| {
             let mut rows = query.query(values)?;
             while let Some(row) = rows.next()? {
+                // One damaged message must not make the rest of its conversation unreadable.
                 let body = row.get_ref(1)?.as_str_or_null().ok().flatten();
                 if !each(row.get::<_, i64>(0)?.unsigned_abs(), body) {
                     break;

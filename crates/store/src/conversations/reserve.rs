@@ -66,6 +66,8 @@ impl Store {
             settle_dead(transaction, request, is_alive)?;
             let spent = spend::read_cost_totals(transaction, request.account, request.since_ms)?;
             if let Err(objection) = check(&spent) {
+                // Not an error of the transaction, which has settled the reservations of dead
+                // processes.
                 return Ok(Err(objection));
             }
             let reserved = request
@@ -131,6 +133,7 @@ fn settle_dead(
     let mut alive: HashMap<String, bool> = HashMap::new();
     for reserved in read_reservations(transaction)? {
         let holder = &reserved.holder;
+        // Our own process is alive, so only its list tells which of its reservations were dropped.
         let is_open = if holder == request.holder {
             !request.abandoned.contains(&reserved.key)
         } else {

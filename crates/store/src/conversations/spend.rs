@@ -76,6 +76,7 @@ pub struct CostTotals {
     pub reserved_all: CostSum,
 }
 
+/// Selects sums of costs. `total` returns 0 for no rows, and cannot overflow as `sum` does.
 const SUMS: &str = "SELECT total(input), total(output), total(cache_read), total(cache_write),
     total(micro_usd), count(*) - count(micro_usd) FROM";
 
@@ -109,6 +110,8 @@ pub(super) fn write_for(
     spending: &AnswerCost,
 ) -> rusqlite::Result<()> {
     let key = super::key_of(transaction, account)?;
+    // A conversation in another file has no key here, nor has one that was deleted meanwhile. What
+    // they cost counts for the day all the same.
     let elsewhere = if key.is_none() { Some(account) } else { None };
     write_spending(transaction, key, elsewhere, at_ms, spending)
 }

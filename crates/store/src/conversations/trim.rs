@@ -65,7 +65,8 @@ impl Store {
             if !is_between_turns(transaction, key, length)? {
                 return Ok(false);
             }
-            // The copy is used later than all others, so it becomes the last conversation.
+            // The copy is used later than all others, so it becomes the last conversation. What the
+            // engine remembers is not copied: it is about the whole original.
             let copy: Option<i64> = transaction
                 .query_row(
                     "INSERT INTO conversations
@@ -96,7 +97,8 @@ impl Store {
 }
 
 /// Returns true if a conversation with this key can be cut before the message with this number: a
-/// turn begins there, or the conversation ends.
+/// turn begins there, or the conversation ends. A cut within a turn could leave a tool call without
+/// its result, which the API refuses.
 fn is_between_turns(
     transaction: &Transaction<'_>,
     key: i64,

@@ -133,6 +133,8 @@ pub(super) fn remove_by_conversation(
 
 /// Removes what is too old or too much, but never the newest turn.
 fn remove_old_changes(transaction: &Transaction<'_>, now_ms: i64) -> rusqlite::Result<()> {
+    // Turns are removed up to a number, so that none is missing between two that are kept. The
+    // newest stays whatever its size, so that its undo does not fail right after it was offered.
     let oldest_kept = "SELECT coalesce(min(turn), 0) FROM
         (SELECT turn, at_ms, sum(bytes) OVER (ORDER BY turn DESC) AS newer FROM turns)
         WHERE (newer <= ?1 AND at_ms >= ?2) OR turn = (SELECT max(turn) FROM turns)";

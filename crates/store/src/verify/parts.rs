@@ -54,6 +54,7 @@ fn walk_by(
             scope.spawn(move || {
                 let told = AtomicU64::new(0);
                 walk_part(file, first, end(part), end(part + 1), noted, &|walked| {
+                    // Relaxed, because these numbers are only shown.
                     let more = walked - told.swap(walked, Ordering::Relaxed);
                     progress(done.fetch_add(more, Ordering::Relaxed) + more, entries);
                 })
@@ -67,6 +68,8 @@ fn walk_by(
     whole.entries = walks.iter().map(|walk| walk.entries).sum();
     whole.found |= walks.iter().any(|walk| walk.found);
     whole.last = last;
+    // Each part has read the file at another moment. If the end is not the one of this view,
+    // somebody has rewritten entries in between.
     let is_same = walks.last().is_some_and(|walk| walk.last == last);
     let is_whole = is_same && whole.check_end(ledger::read_marked_head(view)?).is_ok();
     Ok(is_whole.then(|| whole.into_report()))
