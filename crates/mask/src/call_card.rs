@@ -91,6 +91,7 @@ impl CardRoom {
             is_kept
         });
         if left_out > 0 {
+            // Reported as a member of its own, so that nobody takes the card for the whole input.
             members.insert("…".to_owned(), format!("{left_out} more").into());
         }
     }

@@ -140,7 +140,8 @@ fn change_of(change: &TextChange<'_>) -> ContentChange {
     let (old, new) = (visible_string(change.old), visible_string(change.new));
     let mut lines = diff_pieces(&old, &new);
     if lines.is_empty() {
-        // Two secrets look the same.
+        // Two texts that differ only in what is hidden look the same. The new one is shown then, so
+        // that the card is not empty.
         let same = |line| ChangedLine { op: LineOperation::Same, ..line };
         lines = diff_lines("", &new)
             .map(same)

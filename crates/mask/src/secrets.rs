@@ -89,6 +89,7 @@ pub(crate) fn mask_with(text: &str, known: &[String]) -> MaskedText {
         spans.push(rest);
     }
     let bytes = text.as_bytes();
+    // After the spans were limited: what the last one covers may be a command, too.
     let could_run = spans.iter().any(|span| used_variables::could_run(bytes, span, &uses))
         || !spans.is_empty() && execution::examine_command(bytes, &spans).could_run();
     MaskedText { could_run, ..MaskedText::compose(text, &spans) }
@@ -144,6 +145,7 @@ impl MaskedText {
                 secrets.len()
             });
             let secret = &mut secrets[number - 1];
+            // Counted, so that an edit can neither remove nor repeat a placeholder unnoticed.
             secret.times += 1;
             shown.push_str(&text[copied..span.start]);
             placeholder::write_numbered(number, &secret.label, &mut shown);

@@ -30,6 +30,7 @@ impl WordList {
         let bytes = text.as_bytes();
         let mut filter = [0; BITS / 64];
         let (mut start, mut at) = (0, 0);
+        // Past the last byte as well, where the last word ends.
         while at <= bytes.len() {
             if at == bytes.len() || bytes[at].is_ascii_whitespace() {
                 if start < at {

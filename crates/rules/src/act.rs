@@ -118,6 +118,7 @@ impl Act {
             tool: tool.to_owned(),
             kind,
             class: tools::class_of_kind(kind),
+            // Paths are absolute everywhere, also in an act whose folder is refused below.
             project: "/".to_owned(),
             agent: agent.to_owned(),
             home: "/".to_owned(),

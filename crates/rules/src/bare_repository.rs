@@ -65,6 +65,7 @@ fn found_from(folder: &str, act: &Act, disk: &dyn Disk) -> Option<String> {
         if !steps::spend_budget(LOOK) {
             return None;
         }
+        // A `.git` is what git is meant to find; writing into one is guarded elsewhere.
         if last_name(folder) != ".git" && is_repository(folder, disk) {
             return Some(folder.to_owned());
         }
@@ -83,5 +84,6 @@ fn found_from(folder: &str, act: &Act, disk: &dyn Disk) -> Option<String> {
 /// Returns true if a folder has what git requires of a repository.
 fn is_repository(folder: &str, disk: &dyn Disk) -> bool {
     let has = |name: &str| disk.exists(&path_below(folder, name));
+    // The folder of a worktree has `commondir` in place of objects and refs of its own.
     has("HEAD") && ((has("objects") && has("refs")) || has("commondir"))
 }

@@ -58,6 +58,7 @@ pub(crate) struct CertainReading<'a> {
 impl<'a> CertainReading<'a> {
     pub(crate) fn from_act(act: &'a Act) -> Self {
         let running = act.runs.running_commands().filter(|_| act.script.is_some());
+        // What runs on another machine or in a container names no file and no program of this one.
         let elsewhere: Vec<&ShellCommand> =
             running.clone().filter(|run| is_elsewhere(run)).collect();
         let commands: Vec<&ShellCommand> = running
@@ -155,6 +156,7 @@ impl<'a> CertainReading<'a> {
 /// Returns true if a command runs others on another machine or in a container.
 fn is_elsewhere(command: &ShellCommand) -> bool {
     let texts = command.words.iter().filter_map(ShellWord::text);
+    // The program may follow a wrapper and its options, as in `sudo -u root docker`.
     texts.take(4).any(|word| is_one_of(word, ELSEWHERE))
 }
 
@@ -164,6 +166,8 @@ fn is_within(command: &ShellCommand, other: &ShellCommand) -> bool {
     lines.any(|line| {
         let mut words = command.words.iter().filter_map(ShellWord::text);
         line.contains(' ')
+            // Each command is compared with each line, so the cost would otherwise be their
+            // product.
             && steps::spend_budget(line.len())
             && words.all(|word| line.contains(word))
     })
@@ -176,6 +180,7 @@ fn certain_starts(words: &[ShellWord]) -> Vec<usize> {
     while let Some(text) = words.get(at).and_then(ShellWord::text) {
         starts.push(at);
         let is_wrapper = is_one_of(text, WRAPPERS);
+        // `find` runs a program only after one of its actions; its other words are its own.
         let is_runner = !is_wrapper && is_one_of(text, words!("find gfind fd fdfind"));
         let next = words.iter().enumerate().skip(at + 1).find(|(at, word)| {
             let before = words[*at - 1].text().unwrap_or_default();
@@ -208,10 +213,12 @@ fn path_in(text: &str) -> Option<&str> {
         Some(option) if option.starts_with('-') => option.split_once('=')?.1,
         Some(option) => option.get(1..).filter(|value| begins(value))?,
         None => match text.split_once('=') {
+            // A path may contain a `=` itself, and then it is not `NAME=value`.
             Some((name, value)) if !name.contains(['/', '.']) => value,
             _ => text,
         },
     };
+    // `-v /data:/mnt` names two places, of which only the first is on this machine.
     let value = if begins(value) { value.split(':').next().unwrap_or(value) } else { value };
     let is_home = |rest: &str| rest.is_empty() || rest.starts_with('/');
     let is_path = match value.strip_prefix('/') {

@@ -118,6 +118,7 @@ impl<'a> PathFollower<'a> {
         if let Some(entry) = self.known.borrow().get(path) {
             return entry.clone();
         }
+        // Once these are spent, nothing counts as a link; verdicts check `is_spent` and ask.
         self.letters.set(self.letters.get().saturating_sub(path.len()));
         if self.is_spent() {
             return DiskEntry::Present;
@@ -184,6 +185,8 @@ impl<'a> PathFollower<'a> {
                         DiskEntry::Present => {}
                         DiskEntry::Missing => is_there = at.len(),
                         DiskEntry::Link(target) => {
+                            // A loop of links would otherwise never end. The kernel gives up after
+                            // as many.
                             links = links.checked_sub(1)?;
                             at.truncate(at.len() - name.len() - 1);
                             if target.starts_with('/') {

@@ -65,7 +65,8 @@ impl RuleFile {
         read::parse_rule_file(name, text, trust)
     }
 
-    /// Returns a file that exists and could not be read, for the reason given.
+    /// Returns a file that exists and could not be read, for the reason given. Nothing is allowed
+    /// while it is part of a policy, because it may contain a deny.
     pub fn unreadable(name: &str, reason: &str, trust: Trust) -> Self {
         Self { problems: FileSource::unreadable(name, reason), ..Self::empty(name, trust) }
     }
@@ -90,6 +91,8 @@ impl RuleFile {
             message: format!("rule `{}` has expired and no longer applies; remove it", rule.name),
         });
         let mut problems: Vec<Problem> = self.problems.iter().cloned().chain(expired).collect();
+        // The expired rules follow all others in the list, and readers expect the order of the
+        // file.
         problems.sort_by_key(|problem| (problem.line, problem.column));
         problems
     }

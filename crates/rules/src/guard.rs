@@ -156,6 +156,8 @@ impl GuardedSet {
 
     /// Returns why a text in the input of an unknown tool names something guarded.
     fn mentions_guarded(&self, act: &Act) -> Option<String> {
+        // A path that could be anything would be every guarded place, so that nearly every text
+        // would ask.
         let is_path = |path: &&Vec<PatternToken>| !path.contains(&PatternToken::Cross);
         // A folder and a name in it may be given separately.
         let names = act.strings.iter().filter(|text| text.len() <= place::LONGEST);

@@ -16,6 +16,8 @@ use crate::steps;
 
 pub fn judge_act(policy: &Policy, act: &Act, disk: &dyn Disk, now: &Moment) -> Verdict {
     let judged = || {
+        // One follower for all paths of the act, so that each name is looked up once and all of
+        // them draw from one limit.
         let follower = PathFollower::new(disk);
         let seen = act.follow_links(&follower);
         let verdict = judge_followed(policy, act, &seen, now);

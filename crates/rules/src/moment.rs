@@ -20,6 +20,8 @@ pub struct Moment {
 impl Moment {
     /// Returns the moment for a user whose clock is this many minutes ahead of UTC.
     pub fn from_unix_ms(unix_ms: i64, ahead_minutes: i32) -> Self {
+        // A time out of range becomes the nearest that there is, so that an expired rule stays
+        // expired.
         let limit = if unix_ms < 0 { Timestamp::MIN } else { Timestamp::MAX };
         let offset = Offset::from_seconds(ahead_minutes.saturating_mul(60));
         Self {
@@ -98,6 +100,7 @@ impl Weekdays {
             DAY_NAMES.iter().position(|day| *day == name).ok_or(name)
         };
         let (from, to) = (day(from)?, day(to)?);
+        // `fri-mon` wraps around the end of the week.
         let span = (to + 7 - from) % 7;
         Ok(Self((0..=span).map(|step| 1 << ((from + step) % 7)).sum()))
     }

@@ -116,6 +116,8 @@ impl OutsideSearch<'_> {
             ));
         }
         let file = path_below(self.place.cwd, command);
+        // Without a slash the program is looked up on PATH, which the user has set and not the
+        // agent.
         let is_fine = !command.contains('/')
             || self.place.is_usual(&file)
             || self.place.follower.real_path(&file).is_some_and(|file| self.is_inside(&file));

@@ -46,6 +46,7 @@ pub fn propose_rule(
     until: Option<&str>,
     taken: &[&str],
 ) -> Result<RuleProposal, String> {
+    // A deny needs no certainty, so a doubt does not stand in its way.
     if let Some(reason) = act.doubt_reason().filter(|_| decision == RuleDecision::Allow) {
         return Err(format!("no rule can allow this, because {reason}"));
     }
@@ -73,6 +74,7 @@ fn exact_conditions(act: &Act, decision: RuleDecision) -> Result<RuleConditions,
             let named = |command: &ShellCommand| exact_pattern(&command_words(command)?);
             let patterns = script.commands.iter().map(named);
             let patterns: Option<Vec<String>> = if decision == RuleDecision::Allow {
+                // An allow has to cover every command of the line, or it would not apply to it.
                 patterns.collect()
             } else {
                 // One that is known is enough for a rule that tightens.
@@ -117,6 +119,7 @@ pub(crate) fn similar_conditions(act: &Act) -> Vec<RuleConditions> {
         // What begins with the same words, for each number of words that may be a subcommand.
         let [command] = commands else { return all };
         let Some(words) = command_words(command) else { return all };
+        // From the narrower to the wider, as the order of the result promises.
         for count in (1..=2).rev().filter(|count| words.len() > *count) {
             let is_fixed = |word: &String| !word.starts_with('-') && !word.contains('/');
             if words[1..count].iter().all(is_fixed)

@@ -52,6 +52,7 @@ pub fn find_risks(act: &Act, guarded: &GuardedSet) -> Vec<RiskNote> {
         let gate =
             could_touch.as_deref().and_then(|why| guarded.surely_touched(act, why, &reading));
         let unclear = || find_unclear_part(act, guarded, could_touch.is_some());
+        // Otherwise the same reason would be shown twice, once as a fact and once as a doubt.
         let unclear = if gate.is_none() { unclear() } else { None };
         let found = [
             (

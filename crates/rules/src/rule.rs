@@ -147,6 +147,8 @@ impl Rule {
             return Err(format!("the agent is {}", act.agent));
         }
         let is_other = |classes: &Vec<ActClass>| !classes.contains(&act.class);
+        // A rule about writing also concerns a command that writes, although the class of the act
+        // is `run`.
         if self.class.as_ref().is_some_and(is_other) && !self.is_about_written(act) {
             return Err(format!("the class is {}", act.class));
         }
@@ -198,6 +200,8 @@ impl Rule {
         let is_about_written = self.is_about_written(act);
         let excepted = self.path_except.as_deref();
         if let Some(patterns) = &self.path {
+            // Reading a file is not what a rule about writing forbids, so only written paths count
+            // for it.
             let paths = if is_about_written { &act.written } else { &act.touched };
             because.push(path::find_touched_pattern(
                 patterns,
@@ -215,6 +219,8 @@ impl Rule {
         if let Some(patterns) = &self.host {
             because.push(host::find_mentioned_host(patterns, act)?);
         }
+        // None of the conditions names a part of the act, for example if only the agent or the time
+        // matters.
         if because.is_empty() {
             because.push(if is_about_written {
                 written::shown_all(act)
@@ -250,6 +256,7 @@ impl Rule {
     pub(crate) fn allows(&self, act: &Act, moment: &Moment) -> RuleFit {
         self.check_surroundings(act, moment)?;
         if self.command.is_some() {
+            // Otherwise an allow for a command would apply to tools that run none.
             return Err("no command is run".into());
         }
         // A pattern such as `mcp__*` is not enough: whoever wrote it may not have thought of code.
@@ -275,6 +282,7 @@ impl Rule {
     ) -> RuleFit {
         self.check_surroundings(act, moment)?;
         let Some(patterns) = &self.command else {
+            // A rule for a tool or a class must not allow every command that this tool runs.
             return Err("it names no command, and so allows none".into());
         };
         let mut named =
@@ -285,6 +293,8 @@ impl Rule {
         if let Some(options) = &self.options {
             let fits =
                 |pattern: &CommandPattern| command::only_options(options, pattern.tail(command));
+            // All matching patterns are tried, because they end at different words and so leave
+            // different tails.
             if !named.any(fits) {
                 return Err("it names other options".into());
             }
@@ -302,6 +312,7 @@ impl Rule {
             }
         }
         if let Some(patterns) = &self.path {
+            // Unlike for a deny, a word that could be any path prevents the allow.
             path::check_all_paths(patterns, &path::of_command(command)?, act)?;
         }
         Ok(format!("the command is `{}`", short_command(&command.render_line())))

@@ -31,6 +31,7 @@ pub fn run_tests<'a>(
 ) -> Vec<RuleTestResult<'a>> {
     let run = |test: &'a RuleTest| {
         let moment = test.at.unwrap_or(*moment);
+        // On a disk without links, so that a test has the same result on every machine.
         let verdict = judge_act(policy, &test.act(home, project), &NoLinks, &moment);
         RuleTestResult { test, verdict }
     };

@@ -126,6 +126,7 @@ impl ShellScript {
             steps::spend_budget(steps::WORD + str::len(text)).then(|| ShellWord::known(text))
         };
         let mut words = words.into_iter();
+        // `by_ref` leaves what is not taken, so that the next line can tell that there was more.
         let read: Vec<ShellWord> = words.by_ref().take(MOST_WORDS).map_while(known).collect();
         if words.next().is_some() {
             steps::note_omission();

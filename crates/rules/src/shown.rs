@@ -21,6 +21,7 @@ pub(crate) fn short_command(command: &str) -> String {
 }
 
 pub(crate) fn short_path(path: &str) -> String {
+    // Masked before it is cut, because the first half of a secret would not be recognised.
     let mut shown = mask_text(path).into_shown();
     if shown.len() > LONGEST_PATH {
         shown.truncate(shown.floor_char_boundary(LONGEST_PATH));

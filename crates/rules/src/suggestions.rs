@@ -111,7 +111,8 @@ impl JudgedCalls<'_> {
             })
             .filter(|(weight, ..)| weight.0 >= FEWEST_SAVED)
             .collect();
-        // Of rules that save as much, the narrower one is tried first.
+        // Of rules that save as much, the narrower one is tried first. The order of the map is
+        // another one each time; sorted, the same ledger leads to the same suggestions.
         found.sort();
         found.truncate(MOST_TRIED);
         Some(found.into_iter().map(|(.., conditions, covered)| (conditions, covered)).collect())

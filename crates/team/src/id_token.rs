@@ -79,6 +79,7 @@ pub fn verify_id_token(
     else {
         return Err(IdTokenError::Malformed);
     };
+    // Before anything is decoded: the token comes from outside.
     if token.len() > LONGEST_TOKEN {
         return Err(IdTokenError::Malformed);
     }
@@ -148,6 +149,7 @@ fn check_signature(
     }
     let fits = |key: &&Value| {
         header.kid.as_deref().is_none_or(|kid| key["kid"] == kid)
+            // A provider may also publish keys for encryption, which sign nothing.
             && (key["use"].is_null() || key["use"] == "sig")
             && (key["alg"].is_null() || key["alg"] == *header.alg)
     };

@@ -86,6 +86,7 @@ impl FromStr for Invitation {
 
     fn from_str(text: &str) -> Result<Self, InvitationError> {
         let coded = text.trim().strip_prefix(PREFIX).ok_or(InvitationError::NoInvitation)?;
+        // A longer text is not decoded, since base64 and JSON would each copy it.
         if coded.len() > LONGEST {
             return Err(InvitationError::Damaged);
         }

@@ -73,6 +73,7 @@ impl RuleBundle {
     /// Parses a bundle and checks that its own key has signed it. Whether that key is the team's is
     /// for [`TeamRules::take`](crate::TeamRules::take) to decide.
     pub fn from_json(text: &str) -> Result<Self, BundleError> {
+        // The text may come from a server that need not be trusted.
         if text.len() > LARGEST_BUNDLE {
             return Err(BundleError::TooLarge);
         }

@@ -64,17 +64,21 @@ impl TeamSigner {
     /// Returns the key that belongs to a seed, which nobody else may know or guess. Returns `None`
     /// if the seed is not accepted; no such seed is known.
     pub fn from_seed(seed: &[u8; 32]) -> Option<Self> {
+        // Unchecked refers to a public key that would be kept beside the seed. Only the seed is
+        // kept.
         Ed25519KeyPair::from_seed_unchecked(seed).ok().map(|pair| Self { pair })
     }
 
     pub fn public_key(&self) -> TeamKey {
         let mut key = [0; 32];
+        // A public key of Ed25519 always has 32 bytes, so the lengths are equal.
         key.copy_from_slice(self.pair.public_key().as_ref());
         TeamKey(key)
     }
 
     pub(crate) fn sign(&self, message: &[u8]) -> [u8; 64] {
         let mut signature = [0; 64];
+        // A signature of Ed25519 always has 64 bytes.
         signature.copy_from_slice(self.pair.sign(message).as_ref());
         signature
     }

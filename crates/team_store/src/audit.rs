@@ -100,13 +100,13 @@ pub enum AuditChainReport {
 }
 
 words! {
-    /// Who is kept from changing and removing audit entries.
+    /// What keeps a desk from changing and removing audit entries.
     pub enum AuditProtection {
         /// The login of the desk has no right to.
         Login "login",
         /// The desk gives the right up after it has connected: it works in a role without it.
         Role "role",
-        /// Nobody: the desk works with the right to.
+        /// Nothing does: the desk works with the right to.
         Nobody "nobody",
     }
 }
@@ -298,6 +298,8 @@ impl AuditRow {
         let head = read_head(self.seq, self.hash)?;
         let position =
             AuditPosition { recorded_ms: self.recorded_ms, chain: self.chain, seq: self.seq };
+        // A word of a newer callgate is left out: it is a label only, and the entry itself has it,
+        // too.
         let decision = self.decision.as_deref().and_then(Decision::parse);
         let Self { at_ms, kind, question, project, agent, who, body, .. } = self;
         let labels = AuditLabels { project, agent, who, decision };

@@ -91,6 +91,7 @@ impl TeamDocument {
     pub(crate) fn audit_entry(&self) -> (AuditLabels, EntryDraft) {
         let body = json!({ "document": self.kind, "name": self.name, "version": self.version,
             "by": self.by, "removed": self.body.is_none() });
+        // The documents of a team belong to no project and no agent.
         let labels = AuditLabels { who: Some(self.by.clone()), ..AuditLabels::default() };
         let kind = "team_edited".to_owned();
         (labels, EntryDraft { at_ms: self.edited_ms, kind, question: None, body: body.to_string() })

@@ -215,6 +215,7 @@ fn order_changes(questions: Vec<TeamQuestion>, documents: Vec<TeamDocument>) -> 
     let mut changes: Vec<TeamChange> = questions.into_iter().map(question).collect();
     changes.extend(documents.into_iter().map(TeamChange::Document));
     changes.sort_by_key(TeamChange::number);
+    // A full list of one kind may end before the other one. What is cut off is read the next time.
     changes.truncate(MOST_ROWS);
     changes
 }

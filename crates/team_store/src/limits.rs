@@ -40,6 +40,7 @@ pub(crate) fn check_object(what: &'static str, text: &str) -> Result<(), TeamSto
     if text.len() > LONGEST_BODY {
         return refuse("it is over 16 MiB");
     }
+    // A zero byte needs no check of its own, because JSON does not have it unescaped.
     match serde_json::from_str::<Value>(text) {
         Ok(Value::Object(_)) => Ok(()),
         _ => refuse("it is not one JSON object"),

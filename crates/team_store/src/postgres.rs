@@ -322,6 +322,7 @@ impl TeamStore for PostgresTeamStore {
         let last: i64 = self.run(async |session| {
             Ok(session.client.query_one("SELECT last_change()", &[]).await?.get(0))
         })?;
+        // The number that was just read belongs to the history of this server.
         self.note_history();
         Ok(u64::try_from(last).unwrap_or_default())
     }

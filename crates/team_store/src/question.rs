@@ -337,6 +337,7 @@ impl QuestionRow {
                 id: RequestId::parse(&self.answer_id?)?,
                 question: id.clone(),
                 by: self.answered_by?,
+                // They and the version of the roles were only compared, and are not kept.
                 members: Vec::new(),
                 roles: 0,
                 decision: Decision::parse(&self.decision?)?,

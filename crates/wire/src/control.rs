@@ -56,6 +56,8 @@ impl<'a> CliMessage<'a> {
         let id = response.string("request_id").unwrap_or_default();
         let outcome = match response.string("subtype").as_deref() {
             Some("success") => Ok(response.get("response").unwrap_or(Json::EMPTY)),
+            // Whatever is not plainly a success counts as a failure, so that no caller waits for an
+            // answer.
             _ => Err(response.string("error").unwrap_or_default().into_owned()),
         };
         Self::Answer { id, outcome }

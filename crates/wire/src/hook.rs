@@ -217,7 +217,8 @@ impl<'a> AgentHookInput<'a> {
     }
 
     /// Returns the request to the desk, except for the agent's last words. What the agent left out
-    /// of `cwd` and `session_id` is empty, for the hook to fill in, as is who asks.
+    /// of `cwd` and `session_id` is empty, for the hook to fill in, as is who asks. The desk
+    /// refuses a request without them.
     pub fn request(&self, request_id: RequestId) -> Result<ApprovalRequest, NotHookInput> {
         let text = |field| self.text(field).map(Cow::into_owned);
         if self.members.get(TRUNCATED).is_some_and(|cut| cut.get() == "true") {
@@ -298,6 +299,7 @@ impl<'a> AgentHookInput<'a> {
 
     fn suggestions(&self) -> Vec<Box<RawValue>> {
         let list = self.members.get_non_null("permission_suggestions");
+        // A list that cannot be read offers nothing. The question itself is asked all the same.
         list.and_then(|list| serde_json::from_str(list.get()).ok()).unwrap_or_default()
     }
 

@@ -175,7 +175,9 @@ impl ChainedLinks {
             return;
         }
         let made: Vec<String> = made.into_iter().flatten().collect();
-        // Whoever is only asked for may not answer.
+        // A remote machine asks and does not answer, so its link is not the first one. An entry
+        // without readable links counts as one: otherwise the next link would be made without a
+        // question.
         self.had_any |= made.is_empty() || made.iter().any(|link| !link.starts_with(REMOTE_LINK));
         for link in made {
             self.team.note_link(&link, person.as_deref());

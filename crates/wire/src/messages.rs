@@ -178,6 +178,7 @@ macro_rules! message_kinds {
             pub(super) fn from_members(
                 members: &crate::raw::Members,
             ) -> Result<Self, crate::unreadable::UnreadableReason> {
+                // Imported here, because the macro is used in modules that do not import it.
                 use crate::unreadable::UnreadableReason;
                 let kind = crate::fields::text_field(members, "kind").ok_or(UnreadableReason::NoKind)?;
                 Ok(match kind.as_str() {

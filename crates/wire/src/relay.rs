@@ -38,7 +38,8 @@ pub const LONGEST_TEXT: usize = 64 * 1024;
 /// shown.
 pub const LONGEST_REQUEST: usize = 4 * 1024 * 1024;
 
-/// The longest bundle of a team's rules, in bytes.
+/// The longest bundle of a team's rules, in bytes. It is `LARGEST_BUNDLE` of the crate `team`,
+/// which this one cannot use.
 pub const LONGEST_BUNDLE: usize = 2 * 1024 * 1024;
 
 /// The most questions of one box that may be open at the desk above.

@@ -93,7 +93,8 @@ pub struct ErrorPayload<'a> {
 
 #[derive(Debug, Deserialize, Serialize)]
 pub struct CallProgress<'a> {
-    /// Must grow from one report to the next.
+    /// Must grow from one report to the next. The bridge drops a report that is not higher than the
+    /// one before.
     pub progress: f64,
     /// The final value, if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -146,6 +147,8 @@ impl<'a> HostResponse<'a> {
             (None, None, Some(progress)) => from_object(progress.get())
                 .map(Self::Progress)
                 .map_err(|error| format!("the host's `progress` cannot be read: {error}")),
+            // With two of them the call would have two outcomes, and the bridge would have to
+            // choose.
             _ => Err("the host's answer needs exactly one of `result` and `error`".to_owned()),
         }
     }

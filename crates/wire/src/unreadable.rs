@@ -4,7 +4,8 @@ use std::fmt;
 
 use crate::fields::Malformed;
 
-/// How many characters of an unknown kind an error quotes.
+/// How many characters of an unknown kind an error quotes. The kind itself may be as long as a
+/// line.
 pub(crate) const QUOTED_KIND_CHARS: usize = 64;
 
 /// A line that is not a message of this protocol.

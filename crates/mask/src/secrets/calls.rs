@@ -40,6 +40,7 @@ pub(super) fn find_call_secrets(bytes: &[u8], spans: &mut SpanList) {
 fn examine_call(bytes: &[u8], open: usize, spans: &mut SpanList) {
     let end = if bytes[..open].ends_with(b"=") { open - 1 } else { open };
     let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
+    // Bounded, because a text may have a parenthesis after each of many names.
     let len = bytes[..end].iter().rev().take(64).take_while(is_name).count();
     let name = &bytes[end - len..end];
     if name.is_empty() || matches!(bytes.get(open + 1), None | Some(b')')) {
@@ -111,6 +112,7 @@ impl Literals {
         let mut literals = Self { all: [None; MOST_ARGUMENTS], count: 0 };
         let mut at = from;
         while literals.count < MOST_ARGUMENTS {
+            // In a string of JSON or of another program the quotes have backslashes before them.
             let is_before = |byte: &&u8| matches!(byte, b' ' | b'\\');
             at += bytes[at..].iter().take(8).take_while(is_before).count();
             let window = &bytes[at..bytes.len().min(at + LONGEST_ARGUMENT)];

@@ -147,6 +147,8 @@ impl<'a> JsonWalk<'a> {
             (_, Some(level)) => SecretsBelow::Value(level),
             _ => SecretsBelow::Nothing,
         };
+        // A list under `command` has the words of one; an object has members with names of their
+        // own.
         let is_command = parent.is_command && !is_object;
         self.frames.push(JsonFrame { is_object, below, is_command, ..JsonFrame::default() });
         (self.frames.len() <= DEEPEST).then_some(())

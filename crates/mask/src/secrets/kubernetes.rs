@@ -34,6 +34,7 @@ fn examine_document(bytes: &[u8], start: usize, end: usize, spans: &mut SpanList
             b"data:" | b"stringData:" => data = Some(indent),
             b"" => {}
             _ if data.is_some_and(|outer| indent > outer) => hide_value(line, at, spans),
+            // A line that is not indented further ends the block.
             _ => data = None,
         }
         at += len + 1;

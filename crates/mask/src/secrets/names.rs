@@ -95,6 +95,7 @@ fn name_strength(words: &NameWords, skip: usize) -> Option<NameStrength> {
     if is_harmless || last == "oldpwd" || last.starts_with("lib") {
         return None;
     }
+    // By itself `key` is the key of a map or of a keyboard far more often.
     if last == "key" {
         return before.filter(|word| KEYS.contains_in_any_case(word)).map(|_| NameStrength::Strong);
     }

@@ -50,6 +50,8 @@ fn hide_key_lines(bytes: &[u8], from: usize, spans: &mut SpanList) -> usize {
         let line = &bytes[start..start + len];
         let after = start + len + separator_length(bytes, start + len);
         let ends = bytes[after..].starts_with(b"-----END") || after == bytes.len();
+        // Headers come before the key. After its first line such a line is something else, and is
+        // shown.
         if let Some(line_end) = header_end(bytes, start).filter(|_| key.is_none()) {
             at = line_end;
             continue;

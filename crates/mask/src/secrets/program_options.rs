@@ -88,6 +88,7 @@ pub(super) fn known_program(word: &[u8]) -> Option<&'static str> {
         all
     });
     let name = word.rsplit(|byte| *byte == b'/').next().unwrap_or(word);
+    // The same programs are called so on Windows and within WSL.
     let name = name.strip_suffix(b".exe").unwrap_or(name);
     let found = SORTED.binary_search_by(|known| known.as_bytes().cmp(name));
     found.ok().map(|at| SORTED[at])

@@ -64,6 +64,7 @@ impl<'a> QuoteTracker<'a> {
         let byte = self.bytes[self.at];
         match byte {
             b'\\' => return self.escape(),
+            // Only the reading of lines starts again. In a command a quotation may span lines.
             b'\n' => self.line = OpenQuotes::default(),
             b'"' | b'\'' => {
                 self.text.handle_quote(byte, false);

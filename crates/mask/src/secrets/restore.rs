@@ -33,6 +33,8 @@ pub(super) fn restore_originals(
     for found in placeholder::placeholders_in(edited) {
         // Ours begin at 1. A text that only looks like one of them may have any number.
         let index = found.number.wrapping_sub(1);
+        // The label has to be right, too: a number alone could be that of another secret after an
+        // edit.
         let Some(secret) = secrets.get(index).filter(|secret| secret.label == found.label) else {
             let placeholder = edited[found.start..found.end].to_owned();
             return Err(PlaceholderError { placeholder, what: "is not one of them" });

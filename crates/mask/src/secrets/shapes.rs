@@ -53,6 +53,7 @@ fn find_jwts(bytes: &[u8], spans: &mut SpanList) {
             continue;
         }
         let all = run_length(bytes, start, usize::MAX, |byte| is_url(byte) || byte == b'.');
+        // Dots at the end belong to the sentence around it.
         let all = all - run_back(bytes, start + all, all, |byte| byte == b'.');
         if all >= head + 8 {
             spans.push(SecretSpan::new(start, start + all, "JWT"));

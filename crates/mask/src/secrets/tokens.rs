@@ -74,6 +74,7 @@ pub(super) fn find_prefixed_tokens(bytes: &[u8], spans: &mut SpanList) {
 
 fn token_at(bytes: &[u8], at: usize) -> Option<SecretSpan> {
     let first = usize::from(bytes[at]);
+    // Only the patterns with this first byte are tried; longer prefixes come before shorter ones.
     let candidates = &TOKENS[usize::from(INDEX[first])..usize::from(INDEX[first + 1])];
     candidates.iter().find_map(|token| {
         if token.is_strict && !starts_word(bytes, at) {

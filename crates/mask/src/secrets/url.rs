@@ -146,6 +146,7 @@ fn hide_labelled(
     let value = &bytes[start..end];
     let commands = value.iter().any(|byte| is_operator(*byte) && *byte != b'&');
     let shown = value.is_empty() || is_reference(value) || runs_something(value) || commands;
+    // The bounds of the window may have cut a character, where a text cannot be divided.
     if !shown && std::str::from_utf8(value).is_ok() {
         spans.push(SecretSpan::new(start, end, label));
     }

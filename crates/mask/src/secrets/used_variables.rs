@@ -47,6 +47,7 @@ impl<'a> UsedVariables<'a> {
         if !names.is_empty() && has_indirection(bytes) {
             names.extend(mentioned_names(bytes));
         }
+        // `$(` and a lone `$` name nothing.
         names.remove(&b""[..]);
         Self { names, outer: None }
     }

@@ -69,6 +69,7 @@ fn quoted_value(
     if closes(text) && closes(line) {
         return None;
     }
+    // Where the two readings differ, what follows might run, and must not be hidden.
     let is_sure = text == line && !(is_escaped && text.outer.is_none());
     let start = at + mark.slashes + 1;
     let Some(end) = find_closing_quote(bytes, start, mark) else {

@@ -32,6 +32,7 @@ pub(super) fn find_named_secrets(bytes: &[u8], uses: &UsedVariables, spans: &mut
     while let Some(found) = memchr3(b'=', b':', b'>', &bytes[at..]) {
         let sign = at + found;
         at = match search.at_sign(sign, spans) {
+            // A value that was hidden is not searched for further names.
             Some(end) if end > sign => end,
             _ => sign + 1,
         };

@@ -23,6 +23,7 @@ pub fn list_choices(words: &[&str]) -> String {
 /// Returns how long something lasts, in the unit that is short to read.
 pub fn time_span(seconds: u64) -> String {
     match seconds {
+        // Each unit goes on to nearly twice the next one: `90 s` says more than `1 min`.
         0..120 => format!("{seconds} s"),
         120..7_200 => format!("{} min", seconds / 60),
         7_200..172_800 => format!("{} h", seconds / 3_600),

@@ -120,6 +120,7 @@ fn page_end(rest: &str, most: usize) -> usize {
     if page.is_empty() {
         return first_that_fits(rest, most);
     }
+    // A break in the first half would leave pages that are nearly empty.
     let second_half = page.floor_char_boundary(page.len() / 2);
     let after = |separator: char| {
         page[second_half..].rfind(separator).map(|at| second_half + at + separator.len_utf8())

@@ -42,6 +42,7 @@ pub(super) fn is_joining_letter(c: char) -> bool {
 /// Returns true for a virama, a sign of Indian scripts that removes a letter's vowel. A joiner may
 /// follow one at the end of a word.
 pub(super) fn is_virama(c: char) -> bool {
+    // The blocks of these scripts have 128 characters each, and the virama at the same place.
     (('\u{900}'..='\u{d7f}').contains(&c) && u32::from(c) & 0x7f == 0x4d) || c == '\u{dca}'
 }
 

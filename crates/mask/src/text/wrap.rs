@@ -35,6 +35,7 @@ fn split_words(line: &str) -> Vec<&str> {
     let mut words = Vec::new();
     let mut rest = line;
     while let Some(end) = rest.find(' ') {
+        // An odd number of backquotes before the blank means that one is open there.
         let is_open = rest[..end].matches('`').count() % 2 == 1;
         let close = rest[end..].find('`').filter(|_| is_open).map(|close| end + close);
         let end = match close {

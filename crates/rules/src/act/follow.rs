@@ -132,6 +132,7 @@ impl LinkTargets {
             leads.strings.extend(other(&path));
         }
         for (index, command) in act.runs.commands.iter().enumerate() {
+            // An incomplete result is not used: `follow_links` then returns `TooMany`.
             if follower.is_spent() {
                 break;
             }
@@ -200,6 +201,7 @@ impl LinkTargets {
         if !redirects.is_empty() || !assigns.is_empty() {
             let twin = twin.get_or_insert_with(|| command.clone());
             twin.redirects.extend(redirects);
+            // Every written file is also one of `redirects`, so the condition above covers these.
             twin.written.extend(written);
             twin.words.extend(assigns);
         }
@@ -221,7 +223,7 @@ impl LinkTargets {
             for folder in &command.folders {
                 let spelled = (!text.is_empty() || rest.is_empty())
                     .then(|| (touch::join_unresolved(&text, folder, &act.home), rest));
-                // A wildcard before a `..` does not matter.
+                // Resolved with its wildcards, because in `a*/../b` they do not matter.
                 let whole = place::placed_toks(part, &literal_toks(folder), &act.home);
                 let whole = (!rest.is_empty()).then(|| known_folder(&whole));
                 for (path, rest) in spelled.into_iter().chain(whole) {
@@ -264,9 +266,11 @@ impl LinkTargets {
             let place = self.find_link_target(&(slashed(path) + link), follower);
             words.extend(place.map(|place| ShellWord::of_toks(&place, below)));
         }
+        // Without a wildcard in `name` the folder was not listed, and there is nothing to enter.
         let Some((_, below)) = below.split_first().filter(|_| !name.is_empty()) else {
             return words;
         };
+        // The wildcard may be any of these folders, and a link may be further down in each.
         let (known, rest) = known_folder(below);
         for folder in listing.folders.iter().filter(is_meant) {
             let path = slashed(path) + folder + "/" + &known;

@@ -34,6 +34,8 @@ fn has_many_values(text: &str) -> bool {
             b'"' => end_of_string(bytes, at + 1),
             _ => at + 1,
         };
+        // An upper bound from the separators is enough, and it is known before anything is
+        // allocated.
         values += usize::from(matches!(byte, b',' | b'[' | b'{'));
     }
     values > MOST_VALUES
@@ -68,6 +70,7 @@ pub(super) fn all_strings(input: &Map<String, Value>) -> Vec<String> {
         match value {
             Value::String(text) => found.push(text.clone()),
             Value::Array(values) => {
+                // In addition to its elements, which may be paths of their own.
                 found.extend(joined_path(values));
                 left.extend(values);
             }

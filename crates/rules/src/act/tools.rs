@@ -184,6 +184,7 @@ fn search_folder(folder: &str, pattern: &str, home: &str) -> String {
     let is_wild = |segment: &&str| segment.contains(['*', '?', '[', '{', '!', '(']);
     let fixed: Vec<&str> = pattern.split('/').take_while(|segment| !is_wild(segment)).collect();
     let fixed =
+        // The fixed part of `/*` is one empty name, which would stand for the folder of the search.
         if pattern.starts_with('/') && fixed.len() == 1 { "/".into() } else { fixed.join("/") };
     resolve_path(&fixed, BaseFolders { cwd: folder, home })
 }
@@ -212,6 +213,7 @@ fn add_address(act: &mut Act, url: Option<&str>) {
 fn leaves_sandbox(input: &Map<String, Value>) -> bool {
     let is_set = |name: &str| match input.get(name) {
         None | Some(Value::Null | Value::Bool(false)) => false,
+        // Codex sends this word where it asks for nothing beyond the sandbox.
         Some(Value::String(text)) => text != "use_default",
         // What is not plainly a no counts as a yes.
         Some(_) => true,
@@ -236,6 +238,7 @@ fn add_command(act: &mut Act, run: &RunAct<'_>, input: &Map<String, Value>) {
     }
     let folders = command_folders(act, run, input);
     if run.commands.len() > 1 || folders.len() > 1 {
+        // Tools differ in which of the two they take, so every combination is examined.
         return add_contradiction(act, run, input, &folders);
     }
     let cwd = folders[0].clone();
@@ -266,6 +269,7 @@ fn add_command(act: &mut Act, run: &RunAct<'_>, input: &Map<String, Value>) {
 
 /// Returns the folders in which a command may run: one, unless the input is unclear.
 fn command_folders(act: &mut Act, run: &RunAct<'_>, input: &Map<String, Value>) -> Vec<String> {
+    // Our own tool knows `cwd` alone and refuses the other names.
     let is_ours = || FOLDERS.iter().all(|name| *name == "cwd" || !input.contains_key(*name));
     let is_own = run.shell == ToolShell::Program;
     let has_them = run.shell == ToolShell::Folder || (is_own && is_ours());
@@ -336,6 +340,7 @@ fn add_contradiction(
 
 /// Reads a program and its arguments that are given separately. No shell interprets them.
 fn with_args(act: &mut Act, run: &RunAct<'_>, words: &[&str], cwd: &str) {
+    // `GivenCommand::Words` made from a string always has the program as its first word.
     let program = words[0];
     let is_word = !program.contains(|c: char| c.is_whitespace() || ";&|<>()$`'\"\\".contains(c));
     if is_word {

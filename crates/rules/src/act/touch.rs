@@ -182,6 +182,8 @@ fn glued_folder(toks: &[PatternToken]) -> Option<&[PatternToken]> {
 fn path_words(command: &ShellCommand) -> impl Iterator<Item = &ShellWord> {
     let is_path = |word: &&ShellWord| word.could_contain("/") && !word.is_anything();
     let program = command.words.first().filter(is_path);
+    // The pattern of a `grep` and the program of an `awk` are not files, however much they look
+    // like paths.
     let texts = operands::harmless_texts(command);
     let counts = operands::unknown_counts(command);
     let is_file = move |(at, word): &(usize, &ShellWord)| {
@@ -216,6 +218,8 @@ fn part_starts(toks: &[PatternToken]) -> impl Iterator<Item = usize> {
         0 => true,
         at => {
             is_separator(toks[at - 1])
+                // An option of one letter may have its value attached (`-oFILE`), and of several
+                // letters a path can be told by its first character (`-rvf/x`).
                 || (is_option
                     && (at == 2
                         || (matches!(toks[at], PatternToken::Is('/' | '~' | '.')) && at < 8)))
@@ -248,6 +252,7 @@ pub(super) fn swept_folders(act: &Act) -> Vec<Vec<PatternToken>> {
             of_command(command, &act.home, &mut found);
         }
     }
+    // These are in `Act::listed`, which is compared with the rules separately.
     found.retain(|path| !is_listed(path));
     few_wild(found)
 }
@@ -270,6 +275,7 @@ pub(crate) fn mentioned_hosts(act: &Act) -> Vec<(String, bool)> {
         if !steps::spend_budget(text.len()) {
             break;
         }
+        // Any word may look like a host, so only one in a URL certainly is one.
         let is_url = text.contains("://");
         let is_host = |c: char| matches!(c, '-' | '.' | '_' | ':') || c.is_alphanumeric();
         let names = text.split(|c: char| !is_host(c)).filter(|name| !name.is_empty());

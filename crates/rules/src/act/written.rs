@@ -98,6 +98,8 @@ pub(super) fn written_paths(act: &Act) -> Vec<Vec<PatternToken>> {
     for (command, words) in act.runs.run_beginnings() {
         let Some((program, arguments)) = words.split_first() else { continue };
         if !steps::spend_budget(WRITERS.len()) || found.paths.len() > MOST_PATHS {
+            // The verdict is then to ask. If the list only ended here, later files would evade a
+            // deny.
             steps::exhaust_budget();
             break;
         }
@@ -189,6 +191,7 @@ impl WrittenPaths<'_> {
                 self.paths.push(vec![PatternToken::Cross]);
             }
         }
+        // An unknown word may hold other letters, so that both directions are possible.
         let may_pack = !extracts || arguments.iter().any(|word| !word.is_known());
         if may_pack && !surely_lists {
             // The letters may come without a dash, and then the archive is the next word.
@@ -213,6 +216,7 @@ impl WrittenPaths<'_> {
         let (options, rest) = arguments.split_at(at.min(arguments.len()));
         let Some((name, rest)) = rest.split_first() else { return };
         let names: Vec<String> = name.gapped_texts().collect();
+        // Only a command that certainly reads leaves the repository alone.
         if !names.iter().all(|name| GIT_READS.contains(name)) {
             self.add_values(command, option_values(options, "-C --git-dir --work-tree"));
         }
@@ -230,7 +234,7 @@ impl WrittenPaths<'_> {
 
     /// Adds the absolute paths after a sign by which a program for `sed` or `awk` writes.
     fn of_scripts(&mut self, command: &ShellCommand, arguments: &[ShellWord], signs: &[char]) {
-        // Then every script of the command is known to write nothing.
+        // It returns scripts only if all of them are known to write nothing.
         if !operands::harmless_texts(command).is_empty() {
             return;
         }

@@ -44,6 +44,8 @@ fn parse_members(
         let mut names = above.to_vec();
         names.push(key.get_ref().to_string());
         if let Some(table) = value.get_ref().as_table() {
+            // An empty table would name no condition, and so would make the rule wider than it
+            // looks.
             if table.is_empty() || names.len() >= DEEPEST {
                 source.error(at, format!("`{}` names no condition", names.join(".")));
             } else {

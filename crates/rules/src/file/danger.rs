@@ -133,6 +133,8 @@ fn report_vague_allow(rule: &Rule, fields: &TableFields<'_>, source: &mut FileSo
         );
         source.error(fields.at(), message);
     }
+    // A tool, a path or a host narrows these classes enough; the whole class is more than most
+    // people mean.
     let is_any =
         rule.tool.is_none() && rule.path.is_none() && rule.command.is_none() && rule.host.is_none();
     if is_any
@@ -208,6 +210,7 @@ fn report_broad_pattern(
 /// Returns true if a program, by its name and without a version, is one of [`ESCAPES`].
 fn is_escape_program(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
+    // `python3.12` and `lua-5.4` are in the list without their versions.
     let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
     [name.as_str(), bare].iter().any(|name| ESCAPES.binary_search(name).is_ok())
 }

@@ -32,6 +32,7 @@ impl<'a> FileSource<'a> {
     /// is not TOML.
     pub(super) fn parse_whole(&mut self, read: impl FnOnce(&DeTable<'_>, &mut Self)) {
         let text = self.text;
+        // Before parsing, because the parser takes a multiple of the text in memory.
         if text.len() > LARGEST_FILE {
             return self.error(0, format!("the file is larger than {LARGEST_FILE} bytes"));
         }
@@ -47,6 +48,8 @@ impl<'a> FileSource<'a> {
     /// Returns all problems in the order of the file.
     pub(super) fn into_problems(self) -> Vec<Problem> {
         let mut problems = self.problems;
+        // A rule is checked key by key and not line by line, so its problems are found in another
+        // order.
         problems.sort_by_key(|problem| (problem.line, problem.column));
         problems
     }
@@ -68,6 +71,7 @@ impl<'a> FileSource<'a> {
     pub(super) fn line(&self, at: usize) -> usize {
         let at = (self.part + at).min(self.text.len());
         let (from, ends) =
+            // A position before the last one is counted from the beginning again.
             Some(self.counted.get()).filter(|(from, _)| *from <= at).unwrap_or_default();
         let ends = ends + memchr::memchr_iter(b'\n', &self.text.as_bytes()[from..at]).count();
         self.counted.set((at, ends));
@@ -153,6 +157,8 @@ impl<'a> TableFields<'a> {
         let at = value.span().start;
         let text = match value.get_ref() {
             DeValue::String(text) => Cow::Borrowed(text.as_ref()),
+            // TOML has dates of its own, and `until = 2026-12-31` is natural to write without
+            // quotes.
             DeValue::Datetime(date) => date.to_string().into(),
             other => {
                 source.error(at, format!("`{name}` must be a string, not {}", other.type_str()));
@@ -179,6 +185,7 @@ impl<'a> TableFields<'a> {
                 format!("`{name}` must be a string or a list of 1 to {MOST_PATTERNS} strings"),
             );
         }
+        // Reading goes on after an error, so that all mistakes of the file are reported at once.
         let mut texts = Vec::with_capacity(values.len());
         for value in values {
             let at = value.span().start;
@@ -223,6 +230,7 @@ impl<'a> TableFields<'a> {
             let message = format!("`{name}` can only be `true`; leave it out otherwise");
             source.error(self.find_member(name), message);
         }
+        // Any given value counts as set. The rule is not used then, since this was an error.
         value.is_some()
     }
 

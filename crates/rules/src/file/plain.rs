@@ -25,6 +25,7 @@ pub(super) fn parse_table(text: &str) -> Option<DeTable<'_>> {
         let start = end;
         end += line.len();
         let line = line.strip_suffix('\n').unwrap_or(line);
+        // What follows the value, such as a comment, is left to the general parser.
         if !is_skipped(line) && !parse_member(line, start, &mut fields)?.is_empty() {
             return None;
         }

@@ -45,6 +45,7 @@ pub(super) fn parse_rule_file(name: &str, text: &str, trust: Trust) -> RuleFile 
 /// The hook reads the rules before every call of a tool when no daemon runs, and the memory that a
 /// TOML parser needs for a whole file costs more than the parsing.
 fn read_by_part(name: &str, text: &str, trust: Trust) -> Option<RuleFile> {
+    // `read_whole` reports it.
     if text.len() > LARGEST_FILE {
         return None;
     }
@@ -55,6 +56,7 @@ fn read_by_part(name: &str, text: &str, trust: Trust) -> Option<RuleFile> {
         source.begin_part(start);
         let part = &text[start..end];
         let parsed = || DeTable::parse(part).ok().map(Spanned::into_inner);
+        // The first reads plainly written tables only, but several times as fast.
         parse_tables(&plain::parse_table(part).or_else(parsed)?, &mut file, &mut source);
         start = end;
     }
@@ -96,6 +98,8 @@ fn parse_tables(table: &DeTable<'_>, file: &mut RuleFile, source: &mut FileSourc
                     );
                     source.error(fields.find_member("name"), message);
                 }
+                // A rule with a repeated name is kept as well: while the file has errors nothing is
+                // allowed, and a deny still applies.
                 file.rules.push(Arc::new(rule));
                 Some(())
             }),
@@ -132,6 +136,7 @@ pub(super) fn parse_each_table(
     if values.len() > MOST_RULES {
         source.error(at, format!("there are more than {MOST_RULES} of `{name}`"));
     }
+    // The error above already makes the file unusable, so the rest only costs time.
     for value in values.iter().take(MOST_RULES) {
         match TableFields::new(value) {
             Some(fields) => {
@@ -187,6 +192,8 @@ fn parse_rule(fields: &TableFields<'_>, trust: Trust, source: &mut FileSource<'_
     if decision.is_none() || source.problems.len() > errors {
         return None;
     }
+    // A warning and not an error: an error would keep the user's own rules from allowing anything
+    // in every repository with such a file.
     if trust == Trust::Project && rule.decision == RuleDecision::Allow {
         let message = format!(
             "rule `{}` is left out: rules of a project may deny and ask, but not allow; \
@@ -212,6 +219,7 @@ fn parse_options(
     fields: &TableFields<'_>,
     source: &mut FileSource<'_>,
 ) -> Option<Vec<NamePattern>> {
+    // Everywhere else an empty list is a mistake. Here it says that no option may follow.
     let is_empty = |value: &Spanned<DeValue<'_>>| {
         value.get_ref().as_array().is_some_and(|values| values.is_empty())
     };

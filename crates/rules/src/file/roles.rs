@@ -149,6 +149,7 @@ fn parse_roles(table: &DeTable<'_>, roles: &mut Vec<TeamRole>, source: &mut File
                 );
                 source.error(fields.find_member("name"), message);
             }
+            // It is kept in spite of the error, which makes `covers` return false in any case.
             roles.push(role);
             Some(())
         });

@@ -50,6 +50,7 @@ impl RuleTest {
     /// others.
     pub fn act(&self, home: &str, project: &str) -> Act {
         let project = self.project.as_deref().unwrap_or(project);
+        // Against the root, because a test is in no folder in which a relative path could begin.
         let project =
             crate::place::resolve_path(project, crate::place::BaseFolders { cwd: "/", home });
         Act::from_call(&self.tool, &self.input.to_string(), &project, &self.agent, home)

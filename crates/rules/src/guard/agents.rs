@@ -26,6 +26,7 @@ fn profile_folders() -> impl Iterator<Item = &'static str> {
     let folders = |place: &'static AgentSettingsPlace| {
         [Some(place.folder), place.project_folder].into_iter().flatten()
     };
+    // Taken from the profiles, so that a new agent is guarded as soon as its hook can be installed.
     AGENTS.into_iter().flat_map(move |agent| folders(&agent.settings))
 }
 

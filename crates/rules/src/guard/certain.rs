@@ -23,6 +23,7 @@ impl GuardedSet {
         reading: &CertainReading<'_>,
     ) -> Option<String> {
         if act.is_lost {
+            // A path that may lead anywhere certainly touches nothing in particular.
             return None;
         }
         if act.script.is_none() {
@@ -33,6 +34,8 @@ impl GuardedSet {
         let named = self.places.iter().find(is_named);
         let removed = || {
             let is_remover = |name: &str| is_one_of(name, REMOVERS);
+            // A folder above a guarded place is affected only by a program that treats it as a
+            // whole.
             let mut programs = reading.runs().filter_map(|run| run.texts().next());
             let is_above = |place: &&GuardedPlace| paths.iter().any(|path| place.is_below(path));
             programs.any(is_remover).then(|| self.places.iter().find(is_above))?
@@ -52,6 +55,7 @@ fn runs_us(reading: &CertainReading<'_>) -> Option<String> {
         if (run.is_named(PROGRAM) || run.is_named(HOOK)) && !is_harmless_call(&rest) {
             return Some("it runs callgate itself".into());
         }
+        // These are harmless unless one of their arguments names callgate.
         let acts = run.texts().next().is_some_and(|program| {
             [KILLERS, SERVICES, KEYRINGS].iter().any(|list| is_one_of(program, list))
         });

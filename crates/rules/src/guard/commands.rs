@@ -75,7 +75,7 @@ impl GuardedSet {
         PossibleRuns::from_script(&script, &act.home).commands.iter().find_map(|command| {
             let mut paths = Vec::new();
             touch::of_command(command, &act.home, &mut paths);
-            // In other texts, a bracket is not a wildcard.
+            // In a text that is no command line, a bracket is not a wildcard.
             paths.retain(|path| {
                 !path.contains(&PatternToken::Cross) || begins_with_literal(path, &act.project)
             });
@@ -103,6 +103,7 @@ impl GuardedSet {
             command.words.first().is_some_and(|program| program.could_name(list))
                 || words.any(|word| is_one_of(word, list))
         };
+        // `find` is among these programs and changes nothing without an action.
         let is_moving = is(MOVERS) && is_changing_folders(command, act);
         let mut moved = if is_moving { source_paths(command, act) } else { Vec::new() };
         if is_moving && is(FEEDERS) {

@@ -65,7 +65,7 @@ fn changed_by(words: &[ShellWord]) -> Option<String> {
     }
     let makes = ["init", "clone", "submodule"].iter().any(|name| command.could_be_text(name));
     let is_given = |word: &ShellWord| {
-        // `-c` may share a word with its value.
+        // Beginnings of `--template` and `--config`. `-c` may share a word with its value.
         ["--t", "--co", "-c"].iter().any(|start| word.could_begin_with(start))
     };
     (makes && rest.iter().any(is_given))

@@ -113,6 +113,7 @@ fn waits_for_input(program: &str, words: &[String]) -> bool {
         return !is_told || WAITS.split(' ').any(has) || debugs || is_repl;
     }
     match last_name(program) {
+        // A database and a statement are enough; without the statement it reads from the terminal.
         "sqlite3" => plain().count() < 2 && !has("-version") && !has("--version"),
         "redis-cli" => plain().next().is_none() && !has("--version") && !has("-v"),
         "deno" | "bun" => words.is_empty() || words.first().is_some_and(|word| word == "repl"),
@@ -141,7 +142,9 @@ fn ssh_waits(words: &[String]) -> bool {
         let mut letters = text.chars();
         at += 1;
         match (letters.next(), letters.next()) {
+            // These print something or forward ports, and start no shell on the other machine.
             (Some('-'), Some('V' | 'G' | 'Q' | 'N')) if plain == 0 => return false,
+            // It asks for a terminal, which makes even a given command interactive.
             (Some('-'), Some('t')) if plain == 0 => return true,
             (Some('-'), Some(letter)) if plain == 0 => {
                 at += usize::from(letters.next().is_none() && TAKES_NEXT.contains(letter));

@@ -80,6 +80,7 @@ pub(super) fn is_changing_folders(command: &ShellCommand, act: &Act) -> bool {
             [FEEDERS, SHELLS, INTERPRETERS].iter().any(|list| is_one_of(program, list))
         })
     };
+    // A wrapper may come first, so every word is looked at.
     let is_find =
         command.words.iter().filter_map(ShellWord::text).any(|word| is_one_of(word, FINDERS));
     let is_action = |text: &str| {

@@ -63,6 +63,7 @@ impl GuardedPlace {
     pub(super) fn anywhere(kind: GuardedKind, path: &str) -> Self {
         let toks =
             [&[PatternToken::Cross, PatternToken::Is('/')], literal_toks(path).as_slice()].concat();
+        // Two tokens come before the path in `toks`: anything, and a slash.
         let above = path.rsplit_once('/').map(|(folder, _)| 2 + folder.chars().count());
         // A folder is recognised by its slash; a file has a distinctive name.
         let mark = match path {

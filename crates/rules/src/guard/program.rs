@@ -85,6 +85,7 @@ fn kills_others(program: &str, words: &[String]) -> bool {
         let is_job = |name: &&String| {
             name.strip_prefix('%').is_some_and(|job| job.bytes().all(|b| b.is_ascii_digit()))
         };
+        // `-l` only lists the names of signals.
         return words == ["-l"] || (!names.is_empty() && names.iter().all(is_job));
     }
     let is_other = |name: &&String| {

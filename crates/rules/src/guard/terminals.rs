@@ -105,6 +105,7 @@ fn is_quiet_tmux(words: &[String]) -> bool {
     // Its own `;` separates commands, also at the end of a word.
     let ends = |text: &String| text.ends_with(';');
     match words.get(at) {
+        // Without a command it opens a session of its own.
         None => true,
         Some(command) => TMUX_HARMLESS.contains(command) && !words.iter().any(ends),
     }

@@ -60,6 +60,7 @@ fn glued_starts(word: &str) -> impl Iterator<Item = PathStart<'_>> {
     let end = word.find(|c| c == '/' || is_separator(c)).unwrap_or(word.len());
     let (option, rest) = word.split_at(if is_option { end } else { 0 });
     let is_long = option.starts_with("--");
+    // Only the last letters can belong to a name, because the kernel accepts no longer one.
     let first = option.ceil_char_boundary(option.len().saturating_sub(LONGEST_NAME)).max(1);
     let letters = option.get(first..).unwrap_or_default().char_indices();
     let inner = letters

@@ -12,7 +12,8 @@ pub(super) const ANYWHERE: [&[PatternToken]; 3] = [
 ];
 
 /// Paths that may lead anywhere: `*` is one name, `+` is any path. They include a link to the root
-/// for names with wildcards; a literal one has been resolved before.
+/// for names with wildcards; a literal one has been resolved before. `/.vol` opens any file of
+/// macOS by its numbers.
 static LINKS: LazyLock<Vec<Vec<PatternToken>>> = LazyLock::new(|| {
     let links = "/proc/*/cwd /proc/*/cwd/+ /proc/*/exe /proc/*/exe/+ /proc/*/fd/+ \
                  /proc/*/map_files/+ /proc/*/task/+ /proc/*/root /proc/*/root/+ /dev/fd/+ /.vol/+/+";
@@ -31,6 +32,8 @@ pub(crate) fn leads_anywhere(path: &[PatternToken]) -> bool {
 
 /// Returns true if these names are the link of a process to the root.
 pub(super) fn is_root(names: &[&[PatternToken]]) -> bool {
+    // A name that may itself contain slashes may be more than the process, so the third name is not
+    // certainly its root.
     matches!(names, [proc, process, root]
         if is_exactly(proc, "proc") && is_exactly(root, "root") && !process.contains(&PatternToken::Cross))
 }

@@ -40,6 +40,7 @@ impl Policy {
         });
         // Comparisons without a budget find nothing, which proves nothing.
         let is_whole = is_whole && was_enough && !act.is_cut;
+        // All demands count then, since any of these rules may apply to what was not read.
         let found = if is_whole { found } else { demanding().collect() };
         let demands = found.iter().map(|rule| rule.demands);
         let demands = demands.fold(AllowDemands::default(), AllowDemands::union_with);

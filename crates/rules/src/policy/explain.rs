@@ -113,10 +113,12 @@ fn check_allow_rule(rule: &Rule, act: &Act, moment: &Moment) -> Result<String, S
                     .wrapped_script(&act.home, depth)
                     .filter(crate::shell::ShellScript::is_clear);
                 let inner = inner.into_iter().flat_map(|inner| inner.commands);
+                // A wrapper is judged by what it starts, as in `Policy::all_allowed`.
                 left.extend(inner.map(|command| (command, depth + 1)));
             }
         }
     }
+    // The commands were taken from the end of the list.
     found.reverse();
     if found.is_empty() { why_not } else { Ok(format!("it allows {}", found.join(", "))) }
 }

@@ -39,15 +39,18 @@ pub(super) fn find_network_use(act: &Act, reading: &CertainReading<'_>) -> Optio
 fn stays_here(run: &CertainRun<'_>) -> bool {
     let texts = || run.texts().skip(1).filter(|text| !text.starts_with('-'));
     if WITH_ADDRESS.iter().any(|name| run.is_named(name)) {
+        // One local address is not enough if another word is a URL of another machine.
         let is_elsewhere = |text: &str| text.contains("://") && !is_here(text);
         return texts().any(is_here) && !texts().any(is_elsewhere);
     }
+    // `clone` is a subcommand of git and therefore an argument; the others are programs.
     let copies = WITH_COLON.iter().any(|name| run.is_named(name) || texts().next() == Some(name));
     copies && run.is_known() && !texts().any(|text| text.contains(':'))
 }
 
 /// Returns true for an address of this machine, with or without a scheme.
 fn is_here(text: &str) -> bool {
+    // `host_of` requires a scheme; which one does not matter here.
     let url = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
     host_of(&url).is_some_and(|host| {
         let name = split_port(&host).0;

@@ -127,6 +127,8 @@ impl ArgumentCondition {
     fn fits_strictly(&self, input: &str, is_not: bool) -> bool {
         let value = match find_one(input, &self.names) {
             ArgumentMatch::Absent => return self.choices.is_empty(),
+            // An allow needs one reading, since the tool may take another than the one that was
+            // checked.
             ArgumentMatch::Unclear => return false,
             ArgumentMatch::Value(value) if is_absent(value) => return self.choices.is_empty(),
             ArgumentMatch::Value(value) => value,
@@ -136,6 +138,7 @@ impl ArgumentCondition {
         }
         let is_one = |value: Json<'_>| self.choices.iter().any(|choice| choice.is_match(value));
         match list_elements(value) {
+            // A tool that takes a list acts on every element, so one bad element prevents an allow.
             Some(values) => values.into_iter().all(is_one),
             None => is_one(value),
         }
@@ -153,6 +156,7 @@ impl ArgumentCondition {
 
     /// Returns true if something in the value could be taken for one of the named values.
     fn could_be(&self, value: Json<'_>) -> bool {
+        // A value that is too deep or too large to examine may contain anything.
         let Some(scalars) = find_scalars(value) else { return true };
         let could = |scalar: &Json<'_>| self.choices.iter().any(|choice| choice.could_be(*scalar));
         scalars.iter().any(could)
@@ -235,10 +239,13 @@ pub(crate) fn check_all_conditions(
     let Some(input) = act.input.as_deref() else {
         return match lean {
             ComparisonBias::Strict => Err("its arguments cannot be looked into".into()),
+            // What was not read may be what the rule is about.
             ComparisonBias::Generous => Ok(()),
         };
     };
     let fits = |condition: &&ArgumentCondition| {
+        // Each condition reads the whole input. Once the budget is spent none fits, and the verdict
+        // is to ask.
         steps::spend_budget(1 + input.len() / 4) && condition.fits(input, lean, act.is_search)
     };
     match conditions.iter().find(|condition| !fits(condition)) {

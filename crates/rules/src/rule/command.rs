@@ -163,6 +163,8 @@ impl CommandPattern {
 
     /// Returns true if exactly this command matches.
     pub(crate) fn is_match(&self, command: &ShellCommand, home: &str) -> bool {
+        // This is the pattern `*`, which covers every command that is understood, also with
+        // assignments.
         if self.word_count == 0 {
             return true;
         }

@@ -20,6 +20,7 @@ impl HostPattern {
         let (name, port) = split_port(&lower);
         let fixed = if name == "*" { "" } else { name.strip_prefix("*.").unwrap_or(name) };
         let is_host = |c: char| c.is_ascii_alphanumeric() || "-._:[]".contains(c);
+        // `example.*` would match hosts of anybody, such as `example.attacker.net`.
         if fixed.contains('*') {
             return Err(
                 "in a host `*` stands alone or before the first dot, as in `*.example.com`".into(),

@@ -28,6 +28,7 @@ pub(crate) fn check_local_arguments(act: &Act) -> Result<(), String> {
             Value::Object(members) => {
                 left.extend(members.iter().map(|(name, value)| (name.clone(), value)));
             }
+            // Numbers and truth values name neither an address nor a path.
             _ => {}
         }
     }
@@ -47,6 +48,7 @@ fn check_local_text(name: &str, text: &str, act: &Act) -> Result<(), String> {
     // `email_address` names a mailbox, and no machine that the tool would connect to.
     let is_address_name = is_called(&ADDRESS_NAMES) && !folded.contains("mail");
     if (is_address_name && !text.trim().is_empty())
+        // An address without its scheme, such as `//host/path`, leads away as well.
         || text.contains("//")
         || text.to_lowercase().contains("file:")
         || (!is_called(&FILE_NAMES) && text.split(is_blank).any(holds_host))
@@ -93,6 +95,7 @@ fn may_be_path(piece: &str) -> bool {
 /// is not.
 fn is_project_path(piece: &str, act: &Act) -> bool {
     let base = BaseFolders { cwd: &act.project, home: &act.home };
+    // An expanded variable may lead anywhere, wherever the text itself seems to lead.
     let is_plain = !piece.contains(['%', '$']);
     is_plain && is_inside(&resolve_path(&piece.replace('\\', "/"), base), act)
 }

@@ -58,6 +58,7 @@ impl PathPattern {
     /// Returns the names after the root. A slash at the end means everything below.
     fn segments(&self) -> impl Iterator<Item = &str> {
         let rest = if self.root == PathRoot::Home { &self.text[1..] } else { &self.text };
+        // `a/**/` already covers everything below; a second `**` would demand one more folder.
         let is_below = rest.ends_with('/') && !rest.trim_end_matches('/').ends_with("**");
         rest.split('/')
             .filter(|segment| !matches!(*segment, "" | "."))
@@ -229,6 +230,7 @@ pub(crate) fn find_path_outside(
     commands: Option<&[CommandPattern]>,
     act: &Act,
 ) -> Result<String, String> {
+    // The doubts of a script are left out, because its commands are examined one by one below.
     let doubt = if act.script.is_none() { act.doubt_reason() } else { act.unsure.map(Into::into) };
     if let Some(reason) = doubt {
         return Ok(reason);

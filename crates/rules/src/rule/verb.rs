@@ -40,6 +40,7 @@ fn name_words(name: &str) -> Vec<String> {
     for (at, c) in chars.iter().enumerate() {
         let is_upper = |at: usize| chars.get(at).is_some_and(|c| c.is_uppercase());
         let is_lower = |at: usize| chars.get(at).is_some_and(|c| c.is_lowercase());
+        // In `HTTPServer` the new word begins at the `S`, and not after it.
         let ends_acronym = at > 0 && is_upper(at - 1) && is_lower(at + 1);
         let begins = c.is_uppercase() && at > 0 && (!is_upper(at - 1) || ends_acronym);
         if begins || !c.is_alphanumeric() {

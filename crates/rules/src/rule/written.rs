@@ -35,6 +35,7 @@ fn is_covered(patterns: &[PathPattern], written: &[PatternToken], act: &Act) -> 
         || written[folder..]
             .windows(2)
             .any(|two| two == [PatternToken::Is('/'), PatternToken::Is('.')]);
+    // Only a pattern that covers everything below its folder matches whatever the wildcards become.
     let whole: Vec<PathPattern> =
         patterns.iter().filter(|pattern| pattern.text.ends_with("**")).cloned().collect();
     !may_climb && path::check_all_paths(&whole, &[text(&written[..folder])], act).is_ok()

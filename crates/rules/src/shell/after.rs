@@ -245,7 +245,9 @@ fn change_folder(command: &ShellCommand, folders: &mut Vec<String>, home: &str) 
         target = words.next();
     }
     let target = match (target, words.next()) {
+        // `pushd` without a folder swaps two that were visited before.
         (None, _) if program == Some("cd") => home,
+        // `cd -` goes back, and `pushd +1` turns the stack of folders.
         (Some(Some(target)), None) if !target.starts_with(['-', '+']) && !target.is_empty() => {
             target
         }

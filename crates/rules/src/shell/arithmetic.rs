@@ -38,6 +38,7 @@ impl ShellReader<'_> {
                     self.parse_region(|reader| reader.parse_list(true));
                     let commands = first..self.script.commands.len();
                     self.script.number_outputs.push(commands);
+                    // A digit stands for its output, which is examined by way of `number_outputs`.
                     text.push('0');
                     continue;
                 }

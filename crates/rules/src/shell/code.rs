@@ -156,6 +156,7 @@ fn bracketed_text(open: char, chars: impl Iterator<Item = char>) -> Option<Strin
 
 /// Returns true if a character belongs to a name, a number, a path or an option.
 fn is_word(c: char) -> bool {
+    // A NUL is a gap: the word around it is not known, and must not become two known ones.
     c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '~' | '+' | '@' | '%' | '\0')
 }
 

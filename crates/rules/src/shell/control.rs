@@ -49,6 +49,7 @@ impl ShellReader<'_> {
             return;
         }
         let begin = self.at;
+        // The parenthesis before a pattern is optional.
         self.eat_char('(');
         loop {
             self.skip_blanks();

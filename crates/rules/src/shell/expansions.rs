@@ -248,6 +248,7 @@ impl ShellReader<'_> {
 /// Returns the members of a sequence such as `a..c` or `1..10`.
 fn sequence_members(text: &str) -> Option<Vec<ShellWord>> {
     let mut ends = text.split("..");
+    // A third number is the step, which only leaves some members out.
     let (first, last, _) = (ends.next()?, ends.next()?, ends.next());
     if ends.next().is_some() {
         return None;
@@ -258,6 +259,7 @@ fn sequence_members(text: &str) -> Option<Vec<ShellWord>> {
         let mut number = ShellWord::default();
         number.push_piece(WordPiece::Digits);
         let is_negative = first.starts_with('-') || last.starts_with('-');
+        // Numbers are not listed, because `{1..9999999}` would be as many words.
         return Some(if is_negative { vec![number, minus] } else { vec![number] });
     }
     let letter = |end: &str| end.parse::<char>().ok().map(u32::from);

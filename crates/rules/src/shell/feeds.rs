@@ -41,6 +41,7 @@ fn with_read(command: &ShellCommand, values: &ShellValues<'_>) -> Vec<ShellComma
         Some(feeder) if !command.reads_file => values.printed_by(feeder, 1),
         _ => vec![vec![WordPiece::Unknown]],
     };
+    // Too many forms count as one that is not known, so that none of them is left out.
     let read = if read.len() > MOST_READ { vec![vec![WordPiece::Unknown]] } else { read };
     let mark = replaced_text(&command.words);
     let form = |pieces: &Vec<WordPiece>| {
@@ -77,6 +78,7 @@ fn with_program(command: ShellCommand, values: &ShellValues<'_>) -> Vec<ShellCom
 fn words_of(pieces: &[WordPiece]) -> Vec<ShellWord> {
     let words = split_value(pieces).into_iter().map(|pieces| {
         let mut word = ShellWord::of_pieces(pieces);
+        // The feeder splits what it reads at blanks, and a part that is not known may have some.
         word.may_split = !word.is_known();
         word
     });

@@ -248,6 +248,7 @@ impl<'a> ShellReader<'a> {
         if !is_closed {
             self.note_broken("an unfinished parenthesis");
         }
+        // `()` defines a function or is an empty array, and no shell runs it as a subshell.
         if in_parens && is_empty {
             self.note_doubt("a function or an array");
         }

@@ -159,6 +159,7 @@ fn awk_program(words: &[&str]) -> Option<Vec<usize>> {
             }
             "-v" => at += 2,
             word if word.starts_with("-F") || word.starts_with("-v") => at += 1,
+            // An unknown option may take the next word, which then is not the program.
             word if word.starts_with('-') => return None,
             _ => break,
         }
@@ -219,6 +220,8 @@ fn grep_pattern_indexes(words: &[&str], known: &str) -> Option<Vec<usize>> {
         }
         at += 1;
     }
+    // A pattern that is not fully known may become several words, of which the later ones are
+    // files.
     found.push(pattern.filter(|at| words[*at] != UNKNOWN_FILE)?);
     Some(found)
 }

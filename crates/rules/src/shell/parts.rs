@@ -10,6 +10,7 @@ impl ShellReader<'_> {
     pub(super) fn parse_group(&mut self, open: &mut OpenCommand) {
         let is_for = matches!(open.command.words.as_slice(), [only] if only.text() == Some("for"));
         let is_start = open.stands == CommandContent::Nothing;
+        // Arithmetic is tried first; what is not arithmetic after all is read as a subshell below.
         if self.peek() == Some('(') && (is_start || is_for) && self.skip_arithmetic(0) {
             self.note_doubt("a parenthesis of unknown use");
             open.stands = if is_for { open.stands } else { CommandContent::Group };

@@ -32,6 +32,7 @@ impl ShellReader<'_> {
                 self.at += 1;
                 self.paint_since(begin, SegmentStyle::Operator);
                 self.note_doubt("a substitution");
+                // `<(…)` feeds the command, and `>(…)` is fed by it.
                 open.command.is_piped |= arrow == '<';
                 self.parse_region(|reader| reader.parse_list(true));
             }

@@ -120,6 +120,7 @@ impl RegionTracker {
         let region = self.new_region();
         self.here.push(region);
         let (element, pipeline) = (commands, self.here.len());
+        // A pipe feeds only the commands up to the next `&&` or `||`.
         let (feeder, is_piped) = (None, false);
         self.statement =
             OpenStatement { element, pipeline, is_after_or, feeder, is_piped, ..self.statement };

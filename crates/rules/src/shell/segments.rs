@@ -36,6 +36,8 @@ pub fn split_into_segments(text: &str) -> Vec<CommandSegment> {
     let mut breaks = paint.breaks.iter().copied().peekable();
     for (at, c) in chars.iter().enumerate() {
         let begins_line = breaks.next_if_eq(&at).is_some();
+        // Whatever follows the last piece is appended to it, because the pieces have to be the
+        // whole text.
         let is_full = segments.len() > MOST_SEGMENTS;
         match segments.last_mut().filter(|last| is_full || last.style == style(at)) {
             Some(last) if is_full || !begins_line => last.text.push(*c),

@@ -75,6 +75,7 @@ fn nice_word_count(rest: &[&str]) -> Option<usize> {
     let is_number = |text: &str| text.parse::<i8>().is_ok();
     match rest {
         ["-n", number, ..] => is_number(number).then_some(2),
+        // `nice -5 make` is the older way to write `nice -n 5 make`.
         [option, ..] if option.starts_with('-') => is_number(&option[1..]).then_some(1),
         _ => Some(0),
     }

@@ -94,11 +94,14 @@ impl<'a> ShellValues<'a> {
             values.note_command(at, command);
         }
         for DefaultValue { name, value } in &script.defaults {
+            // Not lasting, because `${x:=word}` assigns only to a variable without a value.
             values.assign(name, 0, AssignedValue::Word(value.clone()), false);
         }
         for name in &script.numbers {
+            // Arithmetic may assign to any variable that it uses.
             values.assign(name, 0, AssignedValue::Digits, false);
         }
+        // Last, because it looks up the values that the names of programs may have.
         values.note_unknown_programs();
         values
     }

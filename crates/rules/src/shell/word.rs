@@ -293,6 +293,7 @@ impl ShellWord {
 
     fn toks_of(&self, pieces: &[WordPiece]) -> Vec<PatternToken> {
         let mut toks = Vec::new();
+        // An empty pattern matches nearly nothing. The verdict is to ask by then.
         if !steps::spend_budget(pieces.len()) {
             return toks;
         }

@@ -88,6 +88,7 @@ fn config_of_host(all: &Config, index: usize) -> Config {
     // A server that is gone without a word is noticed in 20 s, and not after the two hours of the
     // system.
     one.keepalives_idle(SILENCE).keepalives_interval(SILENCE / 2).keepalives_retries(2);
+    // Keepalives are sent only over an idle connection, and not while data waits to be confirmed.
     one.tcp_user_timeout(SILENCE);
     all.get_connect_timeout().map(|limit| one.connect_timeout(*limit));
     // Of several hosts, the one that is not a standby.

@@ -108,6 +108,7 @@ async fn lock_chains(
     let names: Vec<&str> = chains.iter().map(|(name, _)| *name).collect();
     let lock = session.prepare(LOCK_CHAINS).await?;
     let mut found = session.client.query(&lock, &[&names]).await?;
+    // Nearly always all of them exist, so the insert is not even tried first.
     if found.len() < chains.len() {
         let seqs: Vec<i64> = chains.iter().map(|(_, start)| sql_number(start.seq)).collect();
         let hashes: Vec<&[u8]> = chains.iter().map(|(_, start)| start.hash.as_slice()).collect();

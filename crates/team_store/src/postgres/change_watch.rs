@@ -1,4 +1,4 @@
-//! Waits for changes. What is noticed of the server's history counts for their numbers.
+//! Waits for changes, and notices when their numbers belong to another history of the database.
 
 use std::sync::Arc;
 

@@ -113,7 +113,7 @@ pub(super) struct DatabaseLink {
     /// The last change that any connection of this process has seen. A server that has less has
     /// lost something.
     seen: Arc<AtomicU64>,
-    /// The host that is tried first: the last one that was no disappointment.
+    /// The host that is tried first: the last one that answered.
     first_host: usize,
 }
 
@@ -181,7 +181,7 @@ impl DatabaseLink {
             layout::is_current(&client).await
         });
         if !is_current.await? {
-            // That takes nothing of the patience.
+            // The migration does not count against the patience.
             let begun = Instant::now();
             within(begun + LONGEST_MIGRATION, layout::migrate(&client)).await?;
             *deadline += begun.elapsed();
@@ -222,7 +222,7 @@ impl DatabaseLink {
         let mut told: Option<ServerFault> = None;
         for turn in 0..hosts.len() {
             let host = (self.first_host + turn) % hosts.len();
-            // The last one takes nobody's time.
+            // The last host may take all the time that is left, because no other one waits for it.
             let is_last = turn + 1 == hosts.len();
             let end = if is_last { deadline } else { deadline.min(Instant::now() + *limit) };
             let connecting = async { Ok(hosts[host].connect(tls.clone()).await?) };
@@ -236,6 +236,8 @@ impl DatabaseLink {
                             poll_fn(|context| connection.poll_message(context)).await
                         {
                             if matches!(message, AsyncMessage::Notification(_)) {
+                                // It keeps a permit, so that a hint that comes before anybody waits
+                                // is not lost.
                                 signal.notify_one();
                             }
                         }
@@ -245,7 +247,7 @@ impl DatabaseLink {
                     });
                     return Ok((client, hint));
                 }
-                // What has to be mended is worth more than what passes.
+                // An error that somebody has to correct is reported rather than one that may pass.
                 Err(fault) => {
                     told = told.filter(|told| !told.is_passing()).or(Some(fault));
                 }

@@ -27,7 +27,8 @@ const STEPS: [LayoutStep; 3] = [
 #[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "it is short")]
 const KNOWN: i32 = STEPS.len() as i32;
 
-/// Whoever has to wait for another desk tries again; how long the tables take is up to their size.
+/// A desk that has to wait for another one tries again. The migration itself has no time limit,
+/// because it depends on the size of the tables.
 const BEGIN: &str = "BEGIN; SELECT pg_advisory_xact_lock(7021, 1);
     SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = '1min';
     CREATE SCHEMA IF NOT EXISTS callgate_team;
@@ -100,6 +101,7 @@ pub(super) async fn take_role(client: &Client) -> Result<(), Error> {
     let may = "SELECT coalesce((SELECT pg_has_role(oid, 'MEMBER') FROM pg_roles
         WHERE rolname = 'callgate_desk'), false)";
     if client.query_one(may, &[]).await?.get(0) {
+        // In this way a login that owns the tables gives up its right to change audit entries.
         client.batch_execute("SET ROLE callgate_desk").await?;
     }
     Ok(())

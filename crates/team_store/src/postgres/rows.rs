@@ -142,6 +142,7 @@ pub(super) async fn read_changes(
     session.client.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
     let questions = read_all(session, statements::CHANGED_QUESTIONS, &[&after]).await?;
     let documents = read_all(session, statements::CHANGED_DOCUMENTS, &[&after]).await?;
+    // It has only read, so this ends it as well as a commit.
     session.client.batch_execute("ROLLBACK").await?;
     Ok(crate::order_changes(questions, documents))
 }

@@ -49,6 +49,8 @@ pub(super) const NOTE_WORDS: &str = concat!(
     read_question!()
 );
 
+/// Two desks may note a first allow at the same time: only the one that has seen the allow before
+/// counts.
 pub(super) const NOTE_FIRST_ALLOW: &str = concat!(
     "UPDATE questions SET first_allow = $2, changed = last_change() + 1
      WHERE id = $1 AND state = 'open' AND first_allow IS NOT DISTINCT FROM $3
@@ -59,6 +61,7 @@ pub(super) const NOTE_FIRST_ALLOW: &str = concat!(
     read_question!()
 );
 
+/// Only the first outcome counts: an answer that was given up as lost stays lost.
 pub(super) const NOTE_OUTCOME: &str = concat!(
     "UPDATE questions SET outcome = $2, changed = last_change() + 1
      WHERE id = $1 AND state = 'answered' AND outcome IS NULL RETURNING ",
@@ -75,6 +78,7 @@ pub(super) const EXPIRE: &str = concat!(
 pub(super) const FIND_QUESTION: &str =
     concat!("SELECT ", read_question!(), " FROM questions WHERE id = $1");
 
+/// The limit is [`MOST_PENDING`](crate::MOST_PENDING), here and below.
 pub(super) const OPEN_QUESTIONS: &str = concat!(
     "SELECT ",
     read_question!(),

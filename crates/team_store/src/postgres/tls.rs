@@ -21,6 +21,7 @@ pub(super) struct TlsMaker(TlsConnector);
 impl TlsMaker {
     /// Trusts the authorities in the file `roots`, or those of the system if there is none.
     pub(super) fn new(roots: Option<&Path>) -> io::Result<Self> {
+        // Passed explicitly, so that nothing depends on a provider that the process has installed.
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let builder = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
@@ -81,7 +82,8 @@ pub(super) struct TlsChannel<S>(tokio_rustls::client::TlsStream<S>);
 
 impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for TlsChannel<S> {
     fn channel_binding(&self) -> ChannelBinding {
-        // The certificate is checked, which channel binding would do for those who do not.
+        // Not needed: it protects those who do not check the certificate, which is always checked
+        // here.
         ChannelBinding::none()
     }
 }

@@ -16,8 +16,8 @@ impl PostgresTeamStore {
         let late = i64::try_from(LONGEST_DELIVERY.as_millis()).unwrap_or(i64::MAX);
         let lost = QuestionNote::Outcome(DeliveryOutcome::Lost);
         let mut expired = Vec::new();
-        // The time and the id of the last one of each part: some may be there that cannot be read,
-        // and stay.
+        // The time and the id of the last row of each part. Rows that cannot be read stay due, and
+        // would be found again for ever.
         let mut after = (i64::MIN, String::new());
         loop {
             let (due, last) = self.run(async |session| {

@@ -15,7 +15,8 @@ words! {
 /// What rules demand of an allow, beyond the yes of one person: a list of [`AllowDemand`]s.
 ///
 /// A question with a demand waits at the desk: no prompt of the agent may answer in its place,
-/// nothing is allowed from now on, and no answer is a no. A deny meets every demand.
+/// nothing is allowed from now on, and no answer is a no. A deny meets every demand. A list with an
+/// unknown demand is refused as a whole, because that demand could not be met.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(from = "Vec<AllowDemand>", into = "Vec<AllowDemand>")]
 pub struct AllowDemands {

@@ -19,6 +19,7 @@ impl RequestId {
     }
 
     pub fn from_random(bytes: [u8; 16]) -> Self {
+        // A UUID has its version in the bits 76 to 79 and its variant in the bits 62 and 63.
         let version_and_variant = 0xf000_c000_0000_0000_0000_u128;
         let bits = u128::from_be_bytes(bytes) & !version_and_variant | 0x4000_8000_0000_0000_0000;
         let hex = format!("{bits:032x}");

@@ -131,10 +131,13 @@ const LINKS: &str = "an array of objects with link and name";
 const FIELDS: &str = "accompanied by all fields of this kind, each with a valid value";
 
 fn decode_fields<T: DeserializeOwned>(line: &[u8]) -> Result<T, Malformed> {
+    // From the whole line, because these fields are beside `id` and `kind` and not in an object of
+    // their own.
     serde_json::from_slice(line).map_err(|_| Malformed::wrong_field("kind", FIELDS))
 }
 
 fn decode_links(members: &Members) -> Result<Vec<NamedLink>, Malformed> {
+    // One by one, because a derived struct would also accept an array in place of an object.
     let each: Option<Vec<Box<RawValue>>> = optional_list(members, "links")?;
     let each = each.ok_or(Malformed::wrong_field("links", LINKS))?;
     let read: Result<_, _> = each.iter().map(|one| from_object(one.get())).collect();

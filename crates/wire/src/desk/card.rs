@@ -39,6 +39,7 @@ pub struct QuestionCard {
     pub confirm_word_of: Option<String>,
     pub grants: CardGrants,
     /// Whether only the beginning and the end of the input are shown. It cannot be allowed then.
+    /// Nobody may allow what they have not seen whole.
     pub is_cut: bool,
 }
 
@@ -198,6 +199,7 @@ impl fmt::Display for ContentChange {
         for line in &self.lines {
             let by_old = line.old.map(|at| at.saturating_sub(old));
             let skipped = by_old.or_else(|| line.new.map(|at| at.saturating_sub(new)));
+            // Adjacent lines differ by one; lines without numbers count as adjacent.
             match skipped.unwrap_or_default() {
                 0 | 1 => {}
                 2 => f.write_str("… 1 unchanged line\n")?,

@@ -84,7 +84,8 @@ pub struct HistoryRow {
     pub project: String,
     pub session: String,
     pub agent: Option<String>,
-    /// The machine on which the agent ran, if it was another one.
+    /// The machine on which the agent ran, if it was another one. No rule is made from a call
+    /// there, because the rules of this machine do not apply to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
     /// The agent's permission mode.

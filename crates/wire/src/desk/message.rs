@@ -91,6 +91,8 @@ impl DeskMessage {
             "locked" => Ok(Self::Locked { text: required_field(members, "text", "a string")? }),
             "error" => Ok(Self::Error { id, text: required_field(members, "text", "a string")? }),
             kind => {
+                // Any other kind can only be an answer; an unknown one is refused there by its
+                // name.
                 let answer = DeskAnswer::from_members(kind, line, members)?;
                 Ok(Self::Answer { id: id.ok_or(UnreadableReason::NoId)?, answer })
             }

@@ -158,6 +158,8 @@ impl DeskRequest {
         let members = members_of(line).map_err(UnreadableReason::from)?;
         let id = text_field(&members, "id").ok_or(UnreadableReason::NoId)?;
         if id.len() > LONGEST_ID {
+            // The answer does not repeat such an id, whose length has no other bound than that of
+            // the line.
             let wrong = Malformed::wrong_field("id", "at most 128 bytes long");
             return Err(UnreadableReason::from(wrong).into());
         }

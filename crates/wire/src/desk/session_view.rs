@@ -11,7 +11,8 @@ pub struct SessionView {
     /// The machine on which it runs, if it is another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
-    /// The branch that is checked out there, if it is a git repository.
+    /// The branch that is checked out there, if it is a git repository. It is not looked up for
+    /// another machine, whose folders are not on this disk.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
     /// The oldest of its open questions.

@@ -107,6 +107,8 @@ impl LineDecoder {
             let length = self.searched + offset;
             self.searched = 0;
             if self.dropping.is_some() || is_over(&pending[..length], self.limit) {
+                // The size and the id count the rest of the line, too, so this comes before it is
+                // taken.
                 let line = self.end_dropped_line(length);
                 self.buffer.take_bytes(length + 1);
                 return Some(DecodedLine::TooLong(line));

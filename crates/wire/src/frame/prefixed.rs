@@ -52,6 +52,7 @@ pub fn length_prefix(length: usize, limit: usize) -> Result<[u8; PREFIX], Oversi
     if length > limit {
         return Err(too_large);
     }
+    // A limit above 4 GiB does not make a longer frame representable.
     u32::try_from(length).map(u32::to_be_bytes).map_err(|_| too_large)
 }
 
@@ -67,6 +68,7 @@ impl FrameDecoder {
         let pending = self.buffer.pending().len();
         let missing = match self.announced_size() {
             Ok(Some(length)) => (PREFIX + length).saturating_sub(pending),
+            // `next_frame` reports an oversized frame. Nothing may be allocated for its payload.
             Ok(None) | Err(_) => 0,
         };
         self.buffer.space(missing.min(pending.max(FIRST_SPACE)))

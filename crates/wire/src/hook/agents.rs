@@ -223,6 +223,7 @@ impl HookFailures {
 
     /// Returns true if some failure lets the call run.
     pub fn is_open(self) -> bool {
+        // Code 2 is left out, because the hook ends with it only to refuse a call.
         [self.exit, self.timeout, self.garbage, self.missing].contains(&CallFate::GoesOn)
     }
 }
@@ -300,8 +301,8 @@ fn as_it_is(members: Members<'_>) -> Members<'_> {
     members
 }
 
-/// Renames members. A name that is also there as it should be occurs twice then, and such input is
-/// refused.
+/// Renames members. If there already is a member of the new name, it then occurs twice, and the
+/// input is refused.
 fn rename_members<'a>(mut members: Members<'a>, names: &[(&str, &'static str)]) -> Members<'a> {
     for (name, _) in &mut members.0 {
         if let Some((_, new)) = names.iter().find(|(old, _)| *old == name.as_ref()) {
@@ -340,6 +341,7 @@ const fn silent_report(name: &'static str, event: AgentHookEvent) -> HookEventPr
 fn plugin_form(answer: &HookAnswer<'_>) -> HookReply {
     let (decision, reason, input) = match answer {
         HookAnswer::Allow { input, .. } => ("allow", None, *input),
+        // A plugin has no dialog, and no decision would let the call run.
         HookAnswer::Deny { reason, .. } | HookAnswer::Ask { reason } => {
             ("deny", Some(*reason), None)
         }

@@ -84,6 +84,7 @@ fn checked_answer<'a>(
     let asks = request.context.as_ref().and_then(|context| context.asks).unwrap_or_default();
     let denied = |reason| HookAnswer::Deny { reason, interrupt: false };
     match response.decision {
+        // No rule decides, so the agent goes on in its own mode.
         Decision::None => HookAnswer::NoDecision,
         Decision::Deny => denied(denial_reason(response)),
         // Most agents would take silence for a yes.

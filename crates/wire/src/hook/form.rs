@@ -62,6 +62,8 @@ pub(super) fn reply_line<'a>(
     members: impl IntoIterator<Item = (&'a str, Option<String>)>,
 ) -> HookReply {
     let mut line = json_object(members).into_bytes();
+    // An input is passed on as the agent has written it, perhaps on several lines, and the answer
+    // is one.
     flatten_json(&mut line);
     line.push(b'\n');
     HookReply::Line(line)

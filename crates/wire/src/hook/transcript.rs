@@ -31,6 +31,7 @@ pub fn find_last_words(
 ) -> LastWords {
     let mut search = WordSearch { tool, ..WordSearch::default() };
     let mut rest = if from_start { tail } else { after_line_end(tail) };
+    // Backwards, because the words are nearly always in the last lines.
     while !rest.is_empty() && !search.is_over() {
         let line_start = memrchr(b'\n', rest).map_or(0, |end| end + 1);
         let line = &rest[line_start..];

@@ -41,6 +41,8 @@ pub(super) fn body_object(
     rest: &Members<'_>,
 ) -> String {
     let known = members.iter().zip(values);
+    // A member that is not optional is written as `null`, as it always was, so that its hash stays
+    // the same.
     let known = known.filter(|(member, value)| value.is_some() || !member.is_optional);
     let known = known.map(|(member, value)| {
         format!("\"{}\":{}", member.name, value.as_deref().unwrap_or("null"))

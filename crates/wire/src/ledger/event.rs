@@ -33,6 +33,8 @@ ledger_kinds! {
     Anchor "anchor": Anchor(EntriesPruned);
 }
 
+// A field that is added later is `optional`: entries of earlier versions would otherwise be written
+// again with a `null` that they never had.
 ledger_bodies! {
     /// A question that was asked.
     QuestionAsked {
@@ -159,7 +161,8 @@ ledger_bodies! {
         name: String,
         by: String,
     }
-    /// A member as the team's database has it now; `None` if it was removed.
+    /// A member as the team's database has it now; `None` if it was removed. Each desk records it
+    /// in its own ledger, so that whoever reads members from the chain needs no database.
     MemberMirrored {
         name: String,
         member: Option<SharedMember>,

@@ -105,6 +105,7 @@ impl TeamRoster {
     fn join(&mut self, joined: &MemberJoined) {
         let Some(member) = self.members.get_mut(&joined.name) else { return };
         let is_this = |invitation: &OpenInvitation| invitation.secret == joined.secret;
+        // An invitation that was replaced by another one meanwhile lets nobody in.
         if !member.invitation.as_ref().is_some_and(is_this) {
             return;
         }

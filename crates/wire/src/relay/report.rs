@@ -50,7 +50,8 @@ pub enum RelayReport {
     Entry { entry: WatchedEntry },
     /// A heartbeat: the box is still there.
     Beat,
-    /// Something is wrong, in words for a person.
+    /// Something is wrong, in words for a person. The desk above ends a line with more than 32 of
+    /// these, since it shows each to people.
     Error { text: String },
 }
 

@@ -88,6 +88,7 @@ fn decode_file_name(members: &Members) -> Result<Option<String>, Malformed> {
     let wrong = Malformed::wrong_field("attachments.name", "a string of at most 256 characters");
     let Some(name) = members.get_non_null("name") else { return Ok(None) };
     let name = name.string().ok_or(wrong.clone())?.into_owned();
+    // Without counting all characters of a name that is far too long.
     let is_short = name.chars().nth(LONGEST_FILE_NAME).is_none();
     if is_short { Ok(Some(name)) } else { Err(wrong) }
 }

@@ -51,7 +51,8 @@ pub struct ConversationCompacted {
     pub replaced: u64,
 }
 
-/// The data of the `done` of `leave_out`.
+/// The data of the `done` of `leave_out`. Its provider refuses that message, and with it would
+/// refuse every later one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MessageLeftOut {
@@ -123,6 +124,7 @@ pub(super) fn decode_conversation_id(
 /// Reads a title, or words that are searched for.
 pub(super) fn decode_title(members: &Members, name: &'static str) -> Result<String, Malformed> {
     let text: String = required_field(members, name, TITLE)?;
+    // Without counting all characters of a text that is far too long.
     let is_short = text.chars().nth(LONGEST_TITLE).is_none();
     if is_short { Ok(text) } else { Err(Malformed::wrong_field(name, TITLE)) }
 }

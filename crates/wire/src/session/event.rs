@@ -142,6 +142,7 @@ impl SessionEvent {
     pub fn with_member(self, name: &str, value: &RawValue) -> Self {
         let Self::Done(Some(data)) = &self else { return self };
         let Some(rest) = data.get().strip_prefix('{') else { return self };
+        // An empty object gets no comma after the member, or it would not be JSON any more.
         let comma = if rest.trim_start().starts_with('}') { "" } else { "," };
         // Put in as text, so that the rest of the data keeps its bytes.
         let whole = format!("{{{}:{value}{comma}{rest}", json_string(name));

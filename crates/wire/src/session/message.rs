@@ -61,6 +61,7 @@ impl UserMessage {
     }
 
     pub fn conversation_id(&self) -> Option<String> {
+        // An id that is wrong was refused when the message was read.
         of_metadata(self.metadata.as_deref()).ok().flatten()
     }
 

@@ -63,6 +63,7 @@ impl PermissionAnswer {
         let question = bounded_text(members, "question", LONGEST_QUESTION, STRING_256)?;
         let decision: String = required_field(members, "decision", DECISION)?;
         let message: Option<String> = optional_field(members, "message", "a string")?;
+        // A text field that was left empty is no message.
         let message = message.filter(|message| !message.trim().is_empty());
         let input = optional_object(members, "input")?;
         let press = match (decision.as_str(), message, input) {

@@ -58,6 +58,7 @@ impl SessionResponse {
             return Ok(Self::Ready(RuntimeReady::from_members(members)?));
         }
         let event = SessionEvent::from_members(&kind, members)?;
+        // `null` says that the id could not be read. A missing id is a mistake of the runtime.
         let is_about_a_line = matches!(event, SessionEvent::Error { .. })
             && members.get("id").is_some_and(Json::is_null);
         if id.is_none() && !is_about_a_line {

@@ -40,7 +40,7 @@ pub struct RuntimeStatus {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests: Option<Vec<OpenRequest>>,
     /// The questions that wait for an answer, in the order in which they were asked. Not sent
-    /// before `hello`.
+    /// before `hello`. They have no `diff` if the line would exceed its limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub questions: Option<Vec<OpenQuestion>>,
     /// The questions of the model and of tool servers that wait for an answer, in the order in

@@ -41,7 +41,7 @@ pub struct ToolUse {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub locations: Option<Vec<ToolLocation>>,
     /// The call as faces draw it. Not sent before `hello`. A card that this version cannot read
-    /// counts as none.
+    /// counts as none. With it a front end needs to know neither tools nor their arguments.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "known_card")]
     pub card: Option<Box<CallCard>>,
 }

@@ -66,6 +66,7 @@ impl<'a> PatchAct<'a> {
         if let Some(listed) = &self.listed {
             return (!self.is_odd && !listed.is_empty()).then(|| listed.clone());
         }
+        // Which of several patches the tool applies is not known.
         let [text] = self.texts[..] else { return None };
         let mut lines = text.trim().lines();
         let is_whole = lines.next()? == BEGIN && lines.next_back()? == END;

@@ -26,6 +26,7 @@ pub(super) fn is_hash(word: &[u8]) -> bool {
     word.len() == 40
         && word.iter().all(u8::is_ascii_hexdigit)
         && word.iter().any(u8::is_ascii_digit)
+        // A row of zeros or another filler has few.
         && count_distinct_bytes(word) >= 8
 }
 

@@ -17,6 +17,7 @@ impl HtpasswdCall {
     pub(super) fn handle_option(&mut self, word: &[u8]) {
         self.is_batch |= word.contains(&b'b');
         self.prints |= word.contains(&b'n');
+        // The cost of bcrypt and the rounds of SHA-2 are numbers in the next word.
         self.skips = word.ends_with(b"C") || word.ends_with(b"r");
     }
 

@@ -69,6 +69,7 @@ fn after_user(bytes: &[u8], start: usize, end: usize, spans: &mut SpanList) {
 
 fn hide_input(bytes: &[u8], start: usize, end: usize, spans: &mut SpanList) {
     let value = bytes[start..end].trim_ascii_end();
+    // Blanks and operators could make a command of it, which must not be hidden.
     let is_plain = !value.iter().any(|byte| byte.is_ascii_whitespace() || is_operator(*byte));
     if is_plain && !value.is_empty() && !is_reference(value) && !runs_something(value) {
         spans.push(SecretSpan::new(start, start + value.len(), LABEL));

@@ -39,6 +39,7 @@ impl CommandReader<'_> {
 
     /// Hides the text that is echoed into a command that reads a password.
     pub(super) fn hide_piped(&mut self, spans: &mut SpanList) {
+        // Taken, because a command with several such options still reads its input once.
         let Some(from) = self.state.piped.take() else { return };
         let Some(value) = self.echoed_value(from) else { return };
         let ValueRange { start, end, is_quoted } = value;

@@ -60,6 +60,7 @@ impl<'a> CommandWords<'a> {
         };
         let rest = self.bytes.get(start..)?;
         let len = rest.iter().position(ends).unwrap_or(rest.len());
+        // A word of nothing but quotes is a word, and only the end of the text is none.
         if len == 0 && raw.is_none() {
             return None;
         }

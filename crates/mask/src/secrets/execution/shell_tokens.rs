@@ -104,6 +104,7 @@ impl<'a> ShellTokens<'a> {
                 self.skip_operator(1, ShellOperator::ProcessSubstitution)
             }
             b'<' => self.parse_input_operator(start),
+            // XML and HTML would otherwise redirect into whatever follows each tag.
             b'>' if self.is_tag(start) => ShellOperator::Ignored,
             b'>' => {
                 let marks = self.text[self.at..].iter().take(2);

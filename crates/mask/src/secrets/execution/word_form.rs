@@ -14,6 +14,7 @@ const RUN_OPTIONS: &WordList = words!(
 /// sign with which git's aliases call other programs.
 pub(super) fn is_hidden_path(word: &[u8]) -> bool {
     let before = word.split(|byte| *byte == HIDDEN).next().unwrap_or_default();
+    // The path may be the value of an assignment or of an option.
     let path = before.rsplit(|byte| *byte == b'=').next().unwrap_or_default();
     let is_path = path.contains(&b'/') && matches!(path[0], b'/' | b'.' | b'~' | b'$');
     is_path || path.starts_with(b"!")

@@ -13,6 +13,7 @@ pub(super) fn closing_quote(text: &str, start: usize) -> usize {
         if bytes[at + found] == b'"' {
             return at + found;
         }
+        // What a backslash escapes is skipped with it, above all a quote.
         at = bytes.len().min(at + found + 2);
     }
     bytes.len()
@@ -59,6 +60,7 @@ fn decode_unicode_escape(raw: &str) -> (char, usize) {
         escape.and_then(|escape| u16::from_str_radix(&escape[2..], 16).ok())
     };
     let Some(first) = unit(0) else { return (char::REPLACEMENT_CHARACTER, 2) };
+    // A zero is never the second half of a pair, so that the first unit is then decoded alone.
     let units = [first, unit(6).unwrap_or(0)];
     match char::decode_utf16(units).next() {
         Some(Ok(c)) => (c, 6 * c.len_utf16()),

@@ -132,6 +132,7 @@ fn is_one_of(name: &str, known: &[&str]) -> bool {
 fn ends_word(before: &str, end: &str) -> bool {
     let Some(last) = before.chars().next_back() else { return true };
     let is_capital = |at: usize| end.as_bytes().get(at).is_some_and(u8::is_ascii_uppercase);
+    // `XMLCommand` ends in a word of its own too, while `EXECCMD` may be one word.
     !last.is_alphanumeric() || (is_capital(0) && (!last.is_uppercase() || !is_capital(1)))
 }
 

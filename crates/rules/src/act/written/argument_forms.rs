@@ -82,6 +82,8 @@ fn value_at(text: &str, option: &str) -> Option<usize> {
         return cluster[..at].chars().all(char::is_alphabetic).then_some(at + 2);
     }
     let name = text.split('=').next().unwrap_or_default();
+    // GNU programs accept any unambiguous beginning of a long option; shorter ones are ambiguous
+    // nearly everywhere.
     let is_it = name == option || (name.len() > 3 && text.starts_with("--"));
     (is_it && option.starts_with(name)).then(|| (name.len() + 1).min(text.chars().count()))
 }
@@ -129,6 +131,7 @@ pub(super) fn in_place<'a>(
             is_value &= takes_next;
         }
     }
+    // Without `-e` or `-f` the first operand is the program text, and no file.
     if !has_text && !files.is_empty() {
         files.remove(0);
     }

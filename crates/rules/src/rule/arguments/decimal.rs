@@ -32,9 +32,12 @@ impl Decimal {
         let end = all.iter().rposition(|digit| *digit != b'0').map_or(zeros, |last| last + 1);
         let digits = all[zeros..end].to_vec();
         if digits.is_empty() {
+            // Zero has one form, so that `-0`, `0.0` and `0e9` are equal.
             return Some(Self { is_negative: false, digits, exponent: 0 });
         }
         let point = i64::try_from(whole.len()).ok()? - i64::try_from(zeros).ok()?;
+        // A number whose exponent overflows is refused. Clamped, it could pass a limit that it
+        // exceeds.
         Some(Self { is_negative, digits, exponent: point.checked_add(power)? })
     }
 
@@ -62,6 +65,8 @@ impl Ord for Decimal {
             (false, true) => -1,
             (false, false) => 1,
         };
+        // The digits follow the point and begin with no zero, so with equal exponents the order of
+        // the bytes is that of the numbers.
         let size = || (self.exponent, &self.digits).cmp(&(other.exponent, &other.digits));
         sign(self).cmp(&sign(other)).then_with(|| match sign(self) {
             0 => Ordering::Equal,

@@ -12,8 +12,10 @@ const MOST_CHOICES: usize = 64;
 /// files with ordinary names chooses nothing.
 pub(super) fn is_aimed_at(glob: &str, name: &[PatternToken]) -> bool {
     let glob = glob.trim();
+    // A `!` excludes files from the search.
     !glob.starts_with('!') && steps::spend_budget(glob.len()) && {
         let choices = glob_alternatives(glob);
+        // With too many alternatives to compare, one of them may name the file.
         choices.len() > MOST_CHOICES
             || choices.iter().map(|choice| glob_toks(choice)).any(|choice| {
                 let last =
@@ -31,6 +33,7 @@ fn glob_alternatives(glob: &str) -> Vec<String> {
     let mut open = vec![glob.to_owned()];
     let mut found = Vec::new();
     while let Some(text) = open.pop() {
+        // The innermost braces first: the last `{` before the first `}`.
         let inner = text.find('}').and_then(|end| Some((text[..end].rfind('{')?, end)));
         match inner {
             Some((begin, end)) if found.len() + open.len() <= MOST_CHOICES => {

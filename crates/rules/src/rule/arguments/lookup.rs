@@ -84,6 +84,7 @@ pub(super) fn list_elements(value: Json<'_>) -> Option<Vec<Json<'_>>> {
 pub(super) fn find_scalars(value: Json<'_>) -> Option<Vec<Json<'_>>> {
     let mut found = Vec::new();
     let mut level = vec![value];
+    // Level by level instead of by recursion, so that no depth of the input exhausts the stack.
     for _ in 0..DEEPEST {
         let mut next = Vec::new();
         for value in level {

@@ -106,7 +106,8 @@ impl ArgumentPattern {
         }
     }
 
-    /// Returns true if the text, or one of several in it, could match.
+    /// Returns true if the text, or one of several in it, could match. A tool may take several
+    /// values in one text.
     pub(super) fn could_be(&self, text: &str) -> bool {
         let fits = |text: &str| {
             can_meet(&literal_toks(text.trim()), &self.loose, ComparisonBias::Generous)

@@ -97,6 +97,7 @@ pub(super) fn takes_gap(words: &[ShellWord]) -> bool {
     if !is_shell && !is(LANGUAGES) && !is(words!("sed gsed")) {
         return false;
     }
+    // Their program is a word by its place and not by an option.
     if is(words!("sed gsed")) || is(words!("awk gawk mawk nawk")) {
         return operands::program_text(&program.first_text(), rest)
             .is_some_and(ShellWord::has_unknown);

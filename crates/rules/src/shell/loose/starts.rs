@@ -86,6 +86,7 @@ fn wrapper_starts(words: &[ShellWord]) -> Vec<usize> {
     };
     for (at, word) in words.iter().enumerate().skip(1) {
         starts.push(at);
+        // Behind these any later word may be a program, as at the beginning of a command.
         if word.could_name(INTERPRETERS) || word.could_name(SHELLS) {
             starts.extend(at + 1..words.len());
             break;

@@ -158,6 +158,7 @@ pub(super) fn assigned_texts(
         let is_named = |run: &&str| {
             name.strip_prefix(*run).is_some_and(|rest| rest.starts_with(['=', '+', '[']))
         };
+        // The shell runs the value of such a variable by itself, for example before each prompt.
         let is_run = is_line && RUN_VARIABLES.iter().any(is_named);
         let kind = if is_run { TextKind::Line } else { TextKind::Possible };
         // A wildcard alone names no program.

@@ -179,6 +179,7 @@ impl<'a> ShellValues<'a> {
             };
             // `printf -vNAME`.
             let text = text.strip_prefix("-v").unwrap_or(text);
+            // An element such as `a[1]` counts as both names, of which one too many does no harm.
             let names = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
             for name in names.filter(|name| !name.is_empty()) {
                 let value = match fed_by.filter(|_| is_plain_read) {

@@ -20,6 +20,7 @@ pub(super) fn cut_values(values: WordChoices, pattern: &ShellWord, is_prefix: bo
 
 fn cut_one(pieces: &[WordPiece], pattern: &str, is_prefix: bool) -> Option<Vec<WordPiece>> {
     let is_plain = |text: &str| !text.contains(['*', '?', '[', '\0']);
+    // Digits without some of their digits are digits.
     if pieces.iter().all(|piece| *piece == WordPiece::Digits) {
         return Some(pieces.to_vec());
     }

@@ -105,6 +105,7 @@ pub(in crate::shell) fn split_value(pieces: &[WordPiece]) -> Vec<Vec<WordPiece>>
             continue;
         };
         for (at, part) in text.split([' ', '\t', '\n']).enumerate() {
+            // Every part but the first comes after a blank, which ends the field before it.
             is_open &= at == 0;
             if part.is_empty() {
                 continue;

@@ -309,6 +309,7 @@ impl ShellValues<'_> {
             if is_list {
                 return values;
             }
+            // Within quotes the words of a list become one.
             let joined = values.into_single_words().into_iter();
             return WordChoices(joined.map(|pieces| Fields(vec![pieces])).collect());
         }

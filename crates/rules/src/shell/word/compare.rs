@@ -22,6 +22,7 @@ pub(super) fn could_be_program(name: &[PatternToken], program: &str) -> bool {
 pub(super) fn begins_otherwise(text: &str, pattern: &[PatternToken]) -> bool {
     match (text.chars().next(), pattern.first()) {
         (Some(c), Some(PatternToken::Is(wanted))) => {
+            // Beyond ASCII a letter may have another case that is not compared here.
             c.is_ascii() && wanted.is_ascii() && !c.eq_ignore_ascii_case(wanted)
         }
         (None, Some(PatternToken::Is(_))) | (Some(_), None) => true,

@@ -43,6 +43,7 @@ fn amp_form(answer: &HookAnswer<'_>) -> HookReply {
     match answer {
         HookAnswer::Allow { .. } => HookReply::Nothing,
         HookAnswer::Deny { reason, .. } => HookReply::Refusal((*reason).to_owned()),
+        // `Nothing` would end with code 0, which Amp takes for a yes.
         HookAnswer::Ask { .. } | HookAnswer::NoDecision => HookReply::Undecided,
     }
 }

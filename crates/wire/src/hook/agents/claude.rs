@@ -150,6 +150,8 @@ fn elicitation_form(answer: &HookAnswer<'_>) -> HookReply {
         HookAnswer::Allow { asked, input: None, .. } => {
             let asked = Json::from(&*asked.tool_input).members();
             if wants_content(&asked) {
+                // A form that a person has not filled in cannot be accepted, so the agent shows it
+                // itself.
                 return HookReply::Undecided;
             }
             ("accept", bare_content(&asked))

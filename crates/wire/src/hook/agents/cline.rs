@@ -75,6 +75,7 @@ fn cline_form(answer: &HookAnswer<'_>) -> HookReply {
             ("overrideInput", input.map(json_text)),
         ]),
         HookAnswer::Deny { reason, .. } | HookAnswer::Ask { reason } => {
+            // Its hooks cannot have it ask its user, so where a person has to decide it gets a no.
             reply_line([("cancel", Some("true".to_owned())), ("errorMessage", json_word(reason))])
         }
         HookAnswer::NoDecision => HookReply::Nothing,

@@ -8,7 +8,9 @@ use crate::hook::AgentHookEvent;
 
 pub static OPENCODE: AgentProfile = PROFILE;
 
-/// opencode, with a plugin of ours that throws whatever goes wrong with the hook.
+/// opencode, with a plugin of ours that throws whatever goes wrong with the hook. It is a constant
+/// and not the static above, because Kilo's profile takes its fields, and a static cannot be moved
+/// from.
 pub(super) const PROFILE: AgentProfile = AgentProfile {
     word: "opencode",
     id: "opencode",

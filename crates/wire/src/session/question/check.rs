@@ -35,6 +35,7 @@ impl QuestionField {
             return Ok(self.kind.default_value());
         }
         let value = self.kind.value_of(words)?;
+        // A number or a text may have the right type and still be out of its bounds.
         self.kind.check_value(&value)?;
         Ok(Some(value))
     }
@@ -64,6 +65,7 @@ impl FieldKind {
     }
 
     fn value_of(&self, words: &str) -> Result<Value, String> {
+        // As a `Number`, so that a large whole number keeps all its digits.
         let number = || words.parse::<Number>().map(Value::Number);
         match self {
             Self::Text { .. } => Ok(words.into()),
@@ -174,6 +176,7 @@ fn is_option(options: &[FieldOption], value: &Value, free_text: bool) -> Result<
         return Ok(());
     }
     match (free_text, text.chars().count() as u64) {
+        // A person's own words are not in the list, so only their length can be checked.
         (true, 1..=LONGEST_ANSWER) if !text.trim().is_empty() => Ok(()),
         (true, _) => Err(format!("write at most {LONGEST_ANSWER} characters")),
         (false, _) => Err("this is not one of the choices".to_owned()),
@@ -230,6 +233,7 @@ fn is_date_time(text: &str) -> bool {
         let fits = |(part, most): (&str, u8)| {
             part.len() == 2 && part.parse::<u8>().is_ok_and(|number| number <= most)
         };
+        // A second may have the number 60, if it is a leap second.
         clock.split(':').count() == parts && clock.split(':').zip([23, 59, 60]).all(fits)
     };
     let whole = clock.split_once('.').map_or(clock, |(whole, _)| whole);
