@@ -53,7 +53,7 @@ impl SpanList {
         self.all.iter().filter(move |span| span.label == label)
     }
     /// Returns the spans in order, with overlapping ones joined. The longest determines the label;
-    /// among equals the first one.
+    /// among equals the first one, unless one of them hides the rest of the text.
     pub(super) fn merged(self) -> Vec<SecretSpan> {
         let mut spans = self.all;
         spans.retain(|span| span.start < span.end);
@@ -66,7 +66,9 @@ impl SpanList {
             let len = span.end - span.start;
             match merged.last_mut() {
                 Some(last) if span.start < last.end => {
-                    if len > longest {
+                    // What hides the rest of a text keeps its label, by which it is known that
+                    // something could run in there.
+                    if last.label != REST && (len > longest || span.label == REST) {
                         last.label = span.label;
                         longest = len;
                     }

@@ -351,3 +351,18 @@ fn a_repository_is_found_where_the_options_of_git_lead() {
         assert_eq!(verdict.wants_person, is_found, "{line}: {}", verdict.because);
     }
 }
+
+/// However much of the budget other commands take, what could not be examined is not let through.
+#[test]
+fn a_repository_is_not_missed_for_lack_of_steps() {
+    let rules = "[[rule]]\nname = \"git\"\ndecide = \"allow\"\ncommand = \"git status\"";
+    let file = RuleFile::from_toml("rules.toml", rules, Trust::User);
+    let policy = Policy::new(GuardedSet::new(HOME)).with_file(&file, None);
+    for count in (200..2_000).step_by(300) {
+        let line = "git status; ".repeat(count) + "cd a/b/c/d/trap; git status";
+        let act =
+            Act::from_call("Bash", &json!({ "command": line }).to_string(), PROJECT, "", HOME);
+        let verdict = judge_act(&policy, &act, &TrapDisk, &Moment::from_unix_ms(0, 0));
+        assert!(verdict.wants_person, "{count}: {:?} {}", verdict.decision, verdict.because);
+    }
+}

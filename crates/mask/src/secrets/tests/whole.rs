@@ -135,6 +135,20 @@ fn what_comes_after_too_many_of_one_kind_is_hidden_even_if_they_are_one_span() {
     assert!(!shown(&masked).contains("99999"), "{masked:?}");
 }
 
+/// A longer secret around those that are too many must not pass for one that ends where the text
+/// ends: whatever follows it would be hidden, and nobody would be told that it could run.
+#[test]
+fn what_hides_the_rest_of_a_text_is_called_so() {
+    let token = |n: usize| format!("ghp_{n:05}aB3dE6gH9jK2mN5pQ8sT1v.");
+    let tokens: String = (0..=MOST_SPANS).map(token).collect();
+    let masked = mask_text(&format!("echo password={tokens}; rm -rf ~"));
+    assert!(
+        shown(&masked).ends_with("[hidden 1: the rest, with too many secrets to show]"),
+        "{}",
+        shown(&masked)
+    );
+}
+
 #[test]
 fn a_leak_of_a_sample_is_seen() {
     let sample = &SAMPLES[0];
