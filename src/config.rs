@@ -18,7 +18,7 @@ pub(crate) use callgate_settings::{
 pub(crate) use callgate_surroundings::process_surroundings;
 
 pub(crate) use change::{
-    ChangeRefusal, KeyringSecret, SettingChange, changed_text, known_key, settings_file,
+    ChangeRefusal, SettingChange, changed_text, known_key, settings_file,
 };
 pub(crate) use flags::{AgentFlags, DeskFlags, EveryFlag};
 pub(crate) use report::{ConfigReport, setting_json};

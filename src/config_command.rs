@@ -15,8 +15,8 @@ use serde_json::Value;
 
 use crate::agents::settings_file::{BackupChoice, SeenFile, SettingsFile};
 use crate::config::{
-    ChangeRefusal, ConfigProblems, ConfigReport, EveryFlag, KeyringSecret, SettingChange,
-    changed_text, known_key, setting_json, settings_file,
+    ChangeRefusal, ConfigProblems, ConfigReport, EveryFlag, SettingChange, changed_text, known_key,
+    setting_json, settings_file,
 };
 use crate::failure::{Failure, write_error_line};
 use crate::secrets::store_secret;
@@ -99,9 +99,7 @@ impl ConfigArgs {
             ConfigCommand::Set { words, stdin, json } => set_settings(file, &words, stdin, json),
             ConfigCommand::Unset { keys, json } => {
                 let changes = keys.iter().map(|key| SettingChange::unset(key));
-                let changes: Vec<_> = changes.collect::<Result<_, _>>()?;
-                write_changes(file, &changes, None)?;
-                print_changed(file, &changes, json)
+                change_settings(file, &changes.collect::<Result<Vec<_>, _>>()?, json)
             }
         }
     }
@@ -150,9 +148,9 @@ fn print_setting(file: Option<&Path>, key: &str, is_json: bool) -> Result<ExitCo
     let key = known_key(key)?;
     let mut report = ConfigReport::read_settings(file, &EveryFlag::default());
     // What is wrong with other keys does not keep this one from being printed.
-    let setting = report.keep_only(key);
+    report.problems.retain(|problem| problem.scope.concerns(&[key]));
     ConfigProblems::value_or_problems((), report.problems)?;
-    let text = match setting {
+    let text = match report.settings.into_iter().find(|setting| setting.key == key.name) {
         Some(setting) if is_json => format!("{}\n", setting_json(&setting)),
         None | Some(SettingView { value: Value::Null, .. }) => return Ok(ExitCode::FAILURE),
         Some(SettingView { value: Value::Array(list), .. }) => {
@@ -180,7 +178,6 @@ fn set_settings(
     }
     let changes = pairs.chunks_exact(2).map(|pair| SettingChange::set(&pair[0], &pair[1]));
     let mut changes = changes.collect::<Result<Vec<_>, _>>()?;
-    let mut secret = None;
     if let Some(name) = last {
         // A wrong name is refused before anybody types a secret.
         known_key(name)?;
@@ -188,12 +185,9 @@ fn set_settings(
             write_error_line("cancelled; nothing was changed");
             return Ok(ExitCode::from(CANCELLED));
         };
-        let (change, stored) = SettingChange::set_hidden(name, &value)?;
-        changes.push(change);
-        secret = stored;
+        changes.push(SettingChange::set_hidden(name, &value)?);
     }
-    write_changes(file, &changes, secret)?;
-    print_changed(file, &changes, is_json)
+    change_settings(file, &changes, is_json)
 }
 
 /// Reads the value of a key from standard input, without the end of its last line; at a terminal
@@ -211,18 +205,14 @@ fn read_value(key: &str) -> Result<Option<HiddenText>, Failure> {
 
 /// Makes the changes, all or none. A secret for the keyring is stored once it is known that the
 /// settings file may say so.
-pub(crate) fn write_changes(
-    file: Option<&Path>,
-    changes: &[SettingChange],
-    secret: Option<KeyringSecret>,
-) -> Result<(), Failure> {
+pub(crate) fn write_changes(file: Option<&Path>, changes: &[SettingChange]) -> Result<(), Failure> {
     let none = || "there is no home folder; name a file with --config".to_owned();
     let place = settings_file(file).ok_or_else(none)?;
     let file = SettingsFile::new(place.value);
-    if let Some((entry, secret)) = secret {
+    for (entry, secret) in changes.iter().filter_map(|change| change.keyring_secret.as_ref()) {
         text_after_changes(&file, changes)?;
         // Before the lock below, because the keyring may wait for somebody who types its password.
-        store_secret(entry.name(), &secret).map_err(failure_of_error)?;
+        store_secret(entry.name(), secret).map_err(failure_of_error)?;
     }
     // Another process could change the file between reading and writing.
     let _lock = lock_folder(file.path()).map_err(failure_of_error)?;
@@ -262,12 +252,13 @@ fn failure_of_error(error: impl Display) -> Failure {
     Failure::Failed(error.to_string())
 }
 
-/// Prints the changed settings as they are in effect now.
-fn print_changed(
+/// Makes the changes, and prints the changed settings as they are in effect now.
+fn change_settings(
     file: Option<&Path>,
     changes: &[SettingChange],
     is_json: bool,
 ) -> Result<ExitCode, Failure> {
+    write_changes(file, changes)?;
     let mut report = ConfigReport::read_settings(file, &EveryFlag::default());
     report.settings.retain(|setting| changes.iter().any(|change| change.key.name == setting.key));
     let mut out = io::stdout().lock();

@@ -35,22 +35,18 @@ impl SettingsDesk for ServedSettings {
     }
 
     fn set_setting(&self, key: &str, value: Option<&HiddenText>) -> Result<(), String> {
-        let change = match (known_key(key).map(|known| known.access), value) {
-            (Err(unknown), _) => Err(unknown),
-            (Ok(SettingAccess::See), _) => {
+        let change = match (known_key(key).map_err(|unknown| unknown.to_string())?.access, value) {
+            (SettingAccess::See, _) => {
                 return Err(format!(
                     "{key} cannot be set from here; run: callgate config set {key} …"
                 ));
             }
-            (Ok(SettingAccess::Set), Some(value)) => {
-                SettingChange::set(key, value.reveal()).map(|change| (change, None))
-            }
-            (Ok(SettingAccess::Secret), Some(value)) => SettingChange::set_hidden(key, value),
-            (Ok(_), None) => SettingChange::unset(key).map(|change| (change, None)),
+            (SettingAccess::Set, Some(value)) => SettingChange::set(key, value.reveal()),
+            (SettingAccess::Secret, Some(value)) => SettingChange::set_hidden(key, value),
+            (_, None) => SettingChange::unset(key),
         };
-        let (change, secret) = change.map_err(|refusal| refusal.to_string())?;
-        let written = write_changes(self.file.as_deref(), &[change], secret);
-        written.map_err(|failure| failure.to_string())
+        let change = change.map_err(|refusal| refusal.to_string())?;
+        write_changes(self.file.as_deref(), &[change]).map_err(|failure| failure.to_string())
     }
 }
 

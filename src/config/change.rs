@@ -16,10 +16,9 @@ pub(crate) struct SettingChange {
     pub(crate) key: &'static SettingKey,
     /// `None` removes the key.
     value: Option<SettingValue>,
+    /// The secret that is to be stored in the keyring together with it.
+    pub(crate) keyring_secret: Option<(KeyringEntry, HiddenText)>,
 }
-
-/// A secret that is to be stored in the keyring.
-pub(crate) type KeyringSecret = (KeyringEntry, HiddenText);
 
 /// Why a change is not possible.
 #[derive(Debug, thiserror::Error)]
@@ -55,33 +54,31 @@ impl SettingChange {
     }
 
     /// Sets a key to a value that nobody else could read. If the key says that a secret is in the
-    /// keyring, the value is that secret, and is returned to be stored there.
-    pub(crate) fn set_hidden(
-        name: &str,
-        text: &HiddenText,
-    ) -> Result<(Self, Option<KeyringSecret>), ChangeRefusal> {
+    /// keyring, the value is that secret.
+    pub(crate) fn set_hidden(name: &str, text: &HiddenText) -> Result<Self, ChangeRefusal> {
         let key = known_key(name)?;
-        let checked = |entry: KeyringEntry| {
-            let checked = entry.purpose().check_secret(text.reveal().trim());
-            checked.map_err(|why| problem_of_key(key.name, why))
+        let (Some(entry), ValueKind::Switch | ValueKind::Secret) = (key.entry, key.kind) else {
+            return Self::of_text(key, text.reveal());
         };
-        match (key.entry, key.kind) {
+        let secret = entry.purpose().check_secret(text.reveal().trim());
+        let secret = secret.map_err(|why| problem_of_key(key.name, why))?;
+        Ok(match key.kind {
+            ValueKind::Secret => Self::of_value(key, SettingValue::Secret(secret)),
             // The file says only that the keyring has the secret, so the value does not go into it.
-            (Some(entry), ValueKind::Switch) => {
-                let secret = checked(entry)?;
-                let change = Self { key, value: Some(SettingValue::Switch(true)) };
-                Ok((change, Some((entry, secret))))
-            }
-            (Some(entry), ValueKind::Secret) => {
-                Ok((Self { key, value: Some(SettingValue::Secret(checked(entry)?)) }, None))
-            }
-            _ => Ok((Self::of_text(key, text.reveal())?, None)),
-        }
+            _ => Self {
+                keyring_secret: Some((entry, secret)),
+                ..Self::of_value(key, SettingValue::Switch(true))
+            },
+        })
     }
 
     /// Removes a key.
     pub(crate) fn unset(name: &str) -> Result<Self, ChangeRefusal> {
-        Ok(Self { key: known_key(name)?, value: None })
+        Ok(Self { key: known_key(name)?, value: None, keyring_secret: None })
+    }
+
+    fn of_value(key: &'static SettingKey, value: SettingValue) -> Self {
+        Self { key, value: Some(value), keyring_secret: None }
     }
 
     fn of_text(key: &'static SettingKey, text: &str) -> Result<Self, ChangeRefusal> {
@@ -97,7 +94,7 @@ impl SettingChange {
         };
         let must_be = if is_list { kind.words().in_toml } else { kind.words().in_text };
         let wrong = || problem_of_key(key.name, format!("`{}` must be {must_be}", key.name));
-        Ok(Self { key, value: Some(value.ok_or_else(wrong)?) })
+        Ok(Self::of_value(key, value.ok_or_else(wrong)?))
     }
 
     /// Returns true if the settings file will hold a secret.
@@ -133,7 +130,7 @@ pub(crate) fn changed_text(
         return Err(ConfigProblems(before.problems));
     }
     let mut text = old.to_owned();
-    for SettingChange { key, value } in changes {
+    for SettingChange { key, value, .. } in changes {
         let edited = match value.as_ref().map(edit::toml_value) {
             None => edit::unset_key(&text, key.name),
             Some(Some(value)) => edit::set_key(&text, key.name, value),

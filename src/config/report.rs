@@ -45,13 +45,6 @@ impl ConfigReport {
         }
     }
 
-    /// Keeps one key, and the problems that concern it.
-    pub(crate) fn keep_only(&mut self, key: &SettingKey) -> Option<SettingView> {
-        self.problems.retain(|problem| problem.scope.concerns(&[key]));
-        let place = self.settings.iter().position(|setting| setting.key == key.name)?;
-        Some(self.settings.swap_remove(place))
-    }
-
     /// Returns the settings as JSON for programs.
     pub(crate) fn json(&self) -> Value {
         let problems: Vec<String> = self.problems.iter().map(ToString::to_string).collect();
