@@ -25,7 +25,7 @@ use rustix::process::{DumpableBehavior, Signal, set_dumpable_behavior};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
-use crate::config::{AgentFlags, AgentSettings, Config, load_agent_config};
+use crate::config::{AgentFlags, AgentSettings, Config, load_config};
 use crate::failure::{Failure, write_error_line};
 use crate::secrets::SignInFiles;
 use gate::Gatekeeper;
@@ -73,7 +73,7 @@ impl AgentArgs {
         // Commands that the agent runs must not read the key from our environment or memory. If the
         // kernel does not support this, the runtime works all the same.
         set_dumpable_behavior(DumpableBehavior::NotDumpable).ok();
-        let config = load_agent_config(file, &self.flags)?;
+        let config = load_config(file, &self.flags)?;
         if io::stdin().is_terminal() {
             // The hint is not important enough to fail for.
             writeln!(io::stderr(), "{HINT}").ok();

@@ -17,7 +17,7 @@ use callgate_agent::session::ResumedConversation;
 use callgate_chat::{ChatFolders, WantedConversation, find_attachments};
 use callgate_client::{Client, ClientSettings, RestartBackOff};
 
-use crate::config::{AgentFlags, AgentSettings, load_agent_config, process_surroundings};
+use crate::config::{AgentFlags, AgentSettings, load_config, process_surroundings};
 use crate::failure::Failure;
 use crate::terminal::colours::wants_colours;
 use crate::terminal::modes::has_terminal;
@@ -63,7 +63,7 @@ pub(crate) struct ChatArgs {
 impl ChatArgs {
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
         // Wrong settings are reported here, and not by a runtime that dies of them.
-        let config = load_agent_config(file, &self.flags)?;
+        let config = load_config(file, &self.flags)?;
         let message = self.read_message()?;
         let cannot = |error: io::Error| Failure::Failed(format!("cannot start: {error}"));
         let runtime =

@@ -17,29 +17,21 @@ pub(crate) use callgate_settings::{
 };
 pub(crate) use callgate_surroundings::process_surroundings;
 
-pub(crate) use change::{
-    ChangeRefusal, SettingChange, changed_text, known_key, settings_file,
-};
-pub(crate) use flags::{AgentFlags, DeskFlags, EveryFlag};
+pub(crate) use change::{ChangeRefusal, SettingChange, changed_text, known_key, settings_file};
+pub(crate) use flags::{AgentFlags, DeskFlags, EveryFlag, SettingFlags};
 pub(crate) use report::{ConfigReport, setting_json};
 #[cfg(test)]
 pub(crate) use tests::{test_config, test_surroundings};
 
-/// Reads and checks the settings of the desk. `file` is the file that `--config` names.
-pub(crate) fn load_config(
+/// Reads and checks the settings for a command that takes these flags. `file` is the file that
+/// `--config` names.
+pub(crate) fn load_config<const FOR_DESK: bool, const FOR_AGENT: bool>(
     file: Option<&Path>,
-    flags: &DeskFlags,
+    flags: &SettingFlags<FOR_DESK, FOR_AGENT>,
 ) -> Result<Config, ConfigProblems> {
-    Config::load(file, flags.given_values(), &process_surroundings(), VariableScope::Ours)
-}
-
-/// Reads and checks the settings for the agent runtime, which also reads variables that other
-/// programs use.
-pub(crate) fn load_agent_config(
-    file: Option<&Path>,
-    flags: &AgentFlags,
-) -> Result<Config, ConfigProblems> {
-    Config::load(file, flags.given_values(), &process_surroundings(), VariableScope::Common)
+    // The agent runtime also reads variables that other programs use.
+    let scope = if FOR_AGENT { VariableScope::Common } else { VariableScope::Ours };
+    Config::load(file, flags.given_values(), &process_surroundings(), scope)
 }
 
 /// Returns the environment variables that set something here.

@@ -13,7 +13,7 @@ use callgate_agent::mcp::{
     McpServers, McpSurroundings, McpTransport, NamedServer, ServerLogin, Warning,
 };
 
-use crate::config::{AgentFlags, Config, load_agent_config};
+use crate::config::{AgentFlags, Config, load_config};
 use crate::failure::{Failure, write_error_line};
 use crate::secrets::SignInFiles;
 
@@ -43,7 +43,7 @@ enum McpCommand {
 
 impl McpArgs {
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
-        let config = load_agent_config(file, &AgentFlags::default())?;
+        let config = load_config(file, &AgentFlags::default())?;
         let failed = |error| Failure::Failed(format!("cannot start: {error}"));
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
