@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use callgate_approval::desk::Unattended;
 use callgate_rules::UnclearCommands;
-use callgate_wire::desk::SettingAccess::{self, Set};
+use callgate_wire::desk::SettingAccess;
 
 use crate::choices::{ShellTheme, WhenAbsent};
 use crate::given::SettingsCheck;
@@ -39,9 +39,9 @@ declare_section! {
     /// How long a question stays open
     // Where an agent accepts it, hooks are installed with a limit (`ANSWER_LIMIT`) that is longer
     // than the highest values of this key and the next one together.
-    TIMEOUT_SECONDS timeout_seconds: Duration = kind: Whole(1, 3600), default: "300", access: Set;
+    TIMEOUT_SECONDS timeout_seconds [Set]: Duration = kind: Whole(1, 3600), default: "300";
     /// How long a waiting hook tries to reach a desk that has gone away
-    GRACE_SECONDS grace_seconds: Duration = kind: Whole(0, 600), default: "15", access: Set;
+    GRACE_SECONDS grace_seconds [Set]: Duration = kind: Whole(0, 600), default: "15";
     /// The file with the ledger
     DATABASE database: PathBuf = note: "`$XDG_DATA_HOME` is respected; its folder is private",
         default: "~/.local/share/callgate/callgate.db";
@@ -57,17 +57,16 @@ declare_section! {
         note: "served while `callgate up` runs, unless another program has it; if `socket` is set, \
                the default is none", default: callgate_wire::approval::LEGACY_SOCKET;
     /// How long a question waits before it is sent to phones
-    PHONE_AFTER_SECONDS phone_after_seconds: Duration = kind: Whole(0, 3600),
-        note: "less than `timeout_seconds`", default: "0", access: Set;
+    PHONE_AFTER_SECONDS phone_after_seconds [Set]: Duration = kind: Whole(0, 3600),
+        note: "less than `timeout_seconds`", default: "0";
     /// Whether you hear when an agent has finished a turn
-    NOTIFY_ON_STOP notify_on_stop: bool =
+    NOTIFY_ON_STOP notify_on_stop [Set]: bool =
         note: "the message goes to the linked chats that are not muted and to the desk's terminal, \
                with the agent's last words; so do the agent's other notifications, such as that it \
-               waits for input", default: "false", access: Set;
+               waits for input", default: "false";
     /// Whether you hear when an agent waits in a dialog that the desk did not ask about
-    NOTIFY_ON_WAIT notify_on_wait: bool =
-        note: "to the same places; what the desk asks itself is not repeated", default: "true",
-        access: Set;
+    NOTIFY_ON_WAIT notify_on_wait [Set]: bool =
+        note: "to the same places; what the desk asks itself is not repeated", default: "true";
     /// Whether the ledger has every call of an agent that has run
     RECORD_RUNS record_runs: bool =
         note: "otherwise only those that somebody was asked about, or that ran without a verdict; \
@@ -87,26 +86,26 @@ declare_section! {
     /// The section `[gate]`.
     pub struct GateSettings in "gate." read by check {
     /// What decides without a rule in modes where the agent asks nobody
-    GATE_UNATTENDED unattended: Unattended =
+    GATE_UNATTENDED unattended [Set]: Unattended =
         note: "these modes are `auto`, `dontAsk`, `bypassPermissions` and `codex exec`; `rules` \
                leaves the call to the mode, `ask` brings it to the desk, where no answer is a \
-               deny", default: "rules", access: Set;
+               deny", default: "rules";
     /// What the hook does where no rule decides and no desk runs
     // A user who wants to be asked about everything does not want everything to run while nobody
     // can be asked.
-    GATE_WHEN_ABSENT when_absent: WhenAbsent =
+    GATE_WHEN_ABSENT when_absent [Set]: WhenAbsent =
         depends: Dependence::WordWith(&GATE_UNATTENDED.key, "ask", "deny"),
         note: "`agent` leaves the call to the agent, `deny` denies what no rule allows; deny rules \
                hold in either case; if `gate.unattended` is `ask`, the default is `deny`",
-        default: "agent", access: Set;
+        default: "agent";
     /// What holds for one agent in place of `gate.when_absent`
     GATE_AGENTS agents: AgentExceptions =
         note: "a table for each, such as `[gate.agents.gemini]` with `when_absent = \"deny\"`";
     /// What decides on a command that is not understood and that a rule could name
-    GATE_UNCLEAR unclear: UnclearCommands =
+    GATE_UNCLEAR unclear [Set]: UnclearCommands =
         note: "the rule denies, asks or wants a confirmation; `ask` treats the command like one \
                that an ask rule names, `mode` like one that no rule names; what could touch \
-               callgate itself is asked in either case", default: "ask", access: Set;
+               callgate itself is asked in either case", default: "ask";
     }
 }
 
@@ -185,14 +184,14 @@ declare_section! {
     /// The section `[shell]`.
     pub struct ShellSettings in "shell." read by check {
     /// The keys that show and hide the window of the desktop shell; empty for none
-    SHELL_SHORTCUT shortcut: String = placeholder: "KEYS",
+    SHELL_SHORTCUT shortcut [Set]: String = placeholder: "KEYS",
         kind: Text("keys such as Ctrl+Shift+Space", is_shortcut),
         note: "Ctrl, Alt, Shift or Super, then a letter, a digit, F1 to F24 or the name of a key \
                such as Space, with a plus between them; CmdOrCtrl is Cmd on macOS",
-        default: "Ctrl+Shift+Space", flag: KeyFlag::None, access: Set;
+        default: "Ctrl+Shift+Space", flag: KeyFlag::None;
     /// The colours of the desktop shell
-    SHELL_THEME theme: ShellTheme = placeholder: "THEME", default: "system", flag: KeyFlag::None,
-        access: Set;
+    SHELL_THEME theme [Set]: ShellTheme = placeholder: "THEME", default: "system",
+        flag: KeyFlag::None;
     }
 }
 

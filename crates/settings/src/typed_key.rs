@@ -34,14 +34,15 @@ impl<T> Deref for Key<T> {
 }
 
 /// Declares a section of the settings: a struct with a field for each key, and a constant for each
-/// key. The name of a key is that of its field, its words in the help are the field's comment, and
-/// behind the equals sign is what it does not have from its type. The parts after `with` depend on
-/// no key of the section.
+/// key. The name of a key is that of its field, its words in the help are the field's comment, in
+/// brackets is what a viewer may do with it if not only see it, and behind the equals sign is what
+/// it does not have from its type. The parts after `with` depend on no key of the section.
 macro_rules! declare_section {
     (
         $(#[$about_section:meta])*
         pub struct $section:ident in $table:literal read by $check:ident {
-            $($(#[doc = $about:literal])+ $constant:ident $field:ident: $value:ty
+            $($(#[doc = $about:literal])+
+                $constant:ident $field:ident $([$access:ident])?: $value:ty
                 $(= $($member:ident: $content:expr),+)?;)*
         } $(with { $($part:ident: $part_type:ty = $part_value:expr,)* })?
     ) => {
@@ -57,6 +58,7 @@ macro_rules! declare_section {
             key: SettingKey {
                 name: concat!($table, stringify!($field)),
                 about: concat!($($about),+).trim_ascii_start(),
+                $(access: SettingAccess::$access,)?
                 $($($member: $content,)+)?
                 ..SettingKey::new(<$value>::KIND)
             },
