@@ -175,7 +175,7 @@ impl AgentSettings {
     pub fn model_prices(&self) -> ModelPrices {
         let others = self.price_input.zip(self.price_output);
         ModelPrices {
-            by_model: self.prices.clone().map(|prices| prices.0).unwrap_or_default(),
+            by_model: self.prices.clone().unwrap_or_default(),
             others: others.map(|(input, output)| TokenPrices { input, output, cached: None }),
         }
     }

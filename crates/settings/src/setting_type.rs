@@ -32,24 +32,8 @@ pub(crate) trait SettingType: Sized {
     fn read_setting(check: &mut SettingsCheck, key: &SettingKey) -> Self;
 }
 
-/// The type of a value that depends on nothing but what was given.
-pub(crate) trait PlainValue: Sized {
-    const KIND: ValueKind;
-
-    /// Converts a value of the key's kind; without one, some value that nobody uses.
-    fn of_value(value: Option<&SettingValue>) -> Self;
-}
-
-impl<T: PlainValue> SettingType for T {
-    const KIND: ValueKind = T::KIND;
-
-    fn read_setting(check: &mut SettingsCheck, key: &SettingKey) -> Self {
-        T::of_value(check.value(key).as_ref())
-    }
-}
-
 /// `None` unless somebody sets it. A default is then only for the guide.
-impl<T: PlainValue> SettingType for Option<T> {
+impl<T: SettingType> SettingType for Option<T> {
     const KIND: ValueKind = T::KIND;
 
     fn read_setting(check: &mut SettingsCheck, key: &SettingKey) -> Self {
@@ -57,20 +41,11 @@ impl<T: PlainValue> SettingType for Option<T> {
     }
 }
 
-impl<T: PlainValue> SettingType for Setting<T> {
+impl<T: SettingType> SettingType for Setting<T> {
     const KIND: ValueKind = T::KIND;
 
     fn read_setting(check: &mut SettingsCheck, key: &SettingKey) -> Self {
         Self { value: T::read_setting(check, key), origin: check.given.origin(key) }
-    }
-}
-
-impl<T: PlainValue> SettingType for Option<Setting<T>> {
-    const KIND: ValueKind = T::KIND;
-
-    fn read_setting(check: &mut SettingsCheck, key: &SettingKey) -> Self {
-        let value = Option::<T>::read_setting(check, key)?;
-        Some(Setting { value, origin: check.given.origin(key) })
     }
 }
 
@@ -86,10 +61,6 @@ impl Deref for ServerUrl {
     }
 }
 
-/// The prices of some models.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PriceList(pub Vec<(String, TokenPrices)>);
-
 /// A socket that an empty path turns off.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OptionalSocket(pub Option<PathBuf>);
@@ -99,14 +70,14 @@ pub struct OptionalSocket(pub Option<PathBuf>);
 pub struct AgentExceptions(pub Vec<(&'static AgentProfile, WhenAbsent)>);
 
 /// Declares the types of values that are converted by a pattern and an expression. A value of
-/// another kind becomes the last expression.
+/// another kind, and none, becomes the last expression.
 macro_rules! plain_values {
     ($($value:ty: $kind:expr, $pattern:pat => $converted:expr, $otherwise:expr;)*) => {$(
-        impl PlainValue for $value {
+        impl SettingType for $value {
             const KIND: ValueKind = $kind;
 
-            fn of_value(value: Option<&SettingValue>) -> Self {
-                match value {
+            fn read_setting(check: &mut SettingsCheck, key: &SettingKey) -> Self {
+                match check.value(key) {
                     Some($pattern) => $converted,
                     _ => $otherwise,
                 }
@@ -123,7 +94,7 @@ macro_rules! choice_words {
                 words: &<$choice>::NAMES,
                 is_valid: |word| $parse(word).is_some(),
             },
-            SettingValue::Text(word) => $parse(word).unwrap_or(Self::ALL[0]), Self::ALL[0];
+            SettingValue::Text(word) => $parse(&word).unwrap_or(Self::ALL[0]), Self::ALL[0];
         )*}
     };
 }
@@ -134,34 +105,35 @@ const TEXT: ValueKind = ValueKind::Text("text", |_| true);
 const EFFORTS: [&str; 6] = ["default", "low", "medium", "high", "xhigh", "max"];
 
 plain_values! {
-    u16: NUMBER, SettingValue::Whole(number) => (*number).try_into().unwrap_or_default(), 0;
-    u32: NUMBER, SettingValue::Whole(number) => (*number).try_into().unwrap_or_default(), 0;
-    u64: NUMBER, SettingValue::Whole(number) => (*number).try_into().unwrap_or_default(), 0;
+    u16: NUMBER, SettingValue::Whole(number) => number.try_into().unwrap_or_default(), 0;
+    u32: NUMBER, SettingValue::Whole(number) => number.try_into().unwrap_or_default(), 0;
+    u64: NUMBER, SettingValue::Whole(number) => number.try_into().unwrap_or_default(), 0;
     Duration: NUMBER,
-        SettingValue::Whole(seconds) => Self::from_secs((*seconds).try_into().unwrap_or_default()),
+        SettingValue::Whole(seconds) => Self::from_secs(seconds.try_into().unwrap_or_default()),
         Self::ZERO;
-    bool: ValueKind::Switch, SettingValue::Switch(is_on) => *is_on, false;
+    bool: ValueKind::Switch, SettingValue::Switch(is_on) => is_on, false;
     f64: ValueKind::Dollars,
-        SettingValue::Dollars(millionths) => price::dollars_of_micro(*millionths), 0.0;
-    String: TEXT, SettingValue::Text(text) => text.clone(), Self::new();
+        SettingValue::Dollars(millionths) => price::dollars_of_micro(millionths), 0.0;
+    String: TEXT, SettingValue::Text(text) => text, Self::new();
     SocketAddr: TEXT,
         SettingValue::Text(text) => text.parse().unwrap_or(UNSPECIFIED), UNSPECIFIED;
-    PriceList: TEXT,
-        SettingValue::Text(text) => Self(ModelPrices::parse(text).unwrap_or_default()),
-        Self(Vec::new());
+    Vec<(String, TokenPrices)>: TEXT,
+        SettingValue::Text(text) => ModelPrices::parse(&text).unwrap_or_default(), Self::new();
     ServerUrl: ValueKind::Url("token"),
         SettingValue::Text(url) => Self(url.trim_end_matches('/').to_owned()),
         Self(String::new());
-    Vec<i64>: ValueKind::Ids(1), SettingValue::Ids(ids) => ids.clone(), Self::new();
-    PathBuf: ValueKind::File, SettingValue::Path(path) => path.clone(), Self::new();
-    Vec<PathBuf>: ValueKind::Folders, SettingValue::Paths(paths) => paths.clone(), Self::new();
+    Vec<i64>: ValueKind::Ids(1), SettingValue::Ids(ids) => ids, Self::new();
+    PathBuf: ValueKind::File, SettingValue::Path(path) => path, Self::new();
+    Vec<PathBuf>: ValueKind::Folders, SettingValue::Paths(paths) => paths, Self::new();
     Option<Effort>:
         ValueKind::Choice { words: &EFFORTS, is_valid: |word| EFFORTS.contains(&word) },
-        SettingValue::Text(word) => Effort::parse(word), None;
+        SettingValue::Text(word) => Effort::parse(&word), None;
+    Option<HiddenText>: ValueKind::Secret,
+        SettingValue::Secret(secret) => Some(secret).filter(|it| !it.reveal().is_empty()), None;
     ResumedConversation: ValueKind::SwitchOrId,
         given => match given {
             SettingValue::Switch(true) => Self::Last,
-            SettingValue::Text(id) if !id.is_empty() => Self::Id(id.clone()),
+            SettingValue::Text(id) if !id.is_empty() => Self::Id(id),
             _ => Self::None,
         },
         Self::None;
@@ -183,17 +155,6 @@ impl SettingType for OptionalSocket {
     fn read_setting(check: &mut SettingsCheck, key: &SettingKey) -> Self {
         let is_off = check.given.value(key) == Some(SettingValue::Path(PathBuf::new()));
         Self((!is_off).then(|| PathBuf::read_setting(check, key)))
-    }
-}
-
-impl SettingType for Option<HiddenText> {
-    const KIND: ValueKind = ValueKind::Secret;
-
-    fn read_setting(check: &mut SettingsCheck, key: &SettingKey) -> Self {
-        match &check.given.get(key)?.value {
-            SettingValue::Secret(secret) if !secret.reveal().is_empty() => Some(secret.clone()),
-            _ => None,
-        }
     }
 }
 

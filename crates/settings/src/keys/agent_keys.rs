@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use callgate_agent::budget::price::ModelPrices;
+use callgate_agent::budget::price::{ModelPrices, TokenPrices};
 use callgate_agent::engine::{CacheLife, Effort};
 use callgate_agent::mcp::McpServerSettings;
 use callgate_agent::session::{LogLevel, ResumedConversation};
@@ -14,7 +14,7 @@ use crate::choices::EngineSetting;
 use crate::given::SettingsCheck;
 use crate::problem::Setting;
 use crate::setting_key::{Dependence, KeyFlag, SettingKey};
-use crate::setting_type::{PriceList, ServerUrl, SettingType};
+use crate::setting_type::{ServerUrl, SettingType};
 use crate::text_checks::is_model_name;
 use crate::token_source::KeyringEntry::{ApiKey, OpenAiKey};
 use crate::token_source::TokenSource;
@@ -147,7 +147,7 @@ declare_section! {
     /// The price of a million output tokens, in dollars
     AGENT_PRICE_OUTPUT price_output [Set]: Option<f64>;
     /// The prices of a million tokens by model, in dollars
-    AGENT_PRICES prices [Set]: Option<PriceList> = placeholder: "PRICES",
+    AGENT_PRICES prices [Set]: Option<Vec<(String, TokenPrices)>> = placeholder: "PRICES",
         kind: Text(PRICES, |text| ModelPrices::parse(text).is_some()),
         note: "input, output and optionally cached input, as in `gpt-5=1.25/10/0.125, m=0.2/0.8`; \
                for other models `agent.price_input` and `agent.price_output` hold";
