@@ -60,7 +60,7 @@ pub(crate) fn agent_files(
         SettingsScope::Project => format!("{} reads no hooks of a project", agent.name),
     })?;
     let base = match scope {
-        SettingsScope::User => around.home(),
+        SettingsScope::User => around.home.as_deref(),
         SettingsScope::Project => around.here.as_deref(),
     };
     let place = |file: &str| SettingsFile::new(folder.join(file)).with_base_folder(base);

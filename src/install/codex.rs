@@ -107,7 +107,7 @@ pub(crate) fn our_listed_hooks<'a>(
 fn codex_settings_file(around: &Surroundings) -> Result<SettingsFile, String> {
     let folder = CODEX.settings_folder(SettingsScope::User, around);
     let folder = folder.ok_or("there is no home folder; set HOME")?;
-    Ok(SettingsFile::new(folder.join(FILE)).with_base_folder(around.home()))
+    Ok(SettingsFile::new(folder.join(FILE)).with_base_folder(around.home.as_deref()))
 }
 
 /// Replaces the text of the file by what `edited` returns for it. A file that ends up empty is

@@ -74,7 +74,7 @@ fn box_hello() -> BoxHello {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         host: uname().nodename().to_string_lossy().into_owned(),
         user: user.unwrap_or_else(|| geteuid().as_raw().to_string()),
-        home: around.home().map(|home| home.display().to_string()).unwrap_or_default(),
+        home: around.home.as_ref().map(|home| home.display().to_string()).unwrap_or_default(),
     }
 }
 

@@ -37,7 +37,7 @@ impl RuleSurroundings {
 }
 
 pub(crate) fn home_of_rules(around: &Surroundings) -> String {
-    around.home().map_or_else(|| "/".to_owned(), |home| home.display().to_string())
+    around.home.as_ref().map_or_else(|| "/".to_owned(), |home| home.display().to_string())
 }
 
 /// The clock of the user's time zone.

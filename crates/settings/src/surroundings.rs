@@ -32,13 +32,9 @@ impl Surroundings {
         self.variable(name).map(PathBuf::from).filter(|path| path.is_absolute())
     }
 
-    pub fn home(&self) -> Option<&Path> {
-        self.home.as_deref()
-    }
-
     /// Expands `~/…`; returns every other path as it is.
     pub fn expand(&self, path: &Path) -> PathBuf {
-        match (path.strip_prefix("~"), self.home()) {
+        match (path.strip_prefix("~"), &self.home) {
             (Ok(rest), Some(home)) => home.join(rest),
             _ => path.to_owned(),
         }
@@ -88,11 +84,11 @@ impl Surroundings {
         // Agents that have their folder there follow `XDG_CONFIG_HOME`.
         match place.folder.strip_prefix(".config/") {
             Some(name) => Some(self.folder_or("XDG_CONFIG_HOME", ".config")?.join(name)),
-            None => Some(self.home()?.join(place.folder)),
+            None => Some(self.home.as_ref()?.join(place.folder)),
         }
     }
 
     fn folder_or(&self, variable: &str, below_home: &str) -> Option<PathBuf> {
-        self.folder_variable(variable).or_else(|| Some(self.home()?.join(below_home)))
+        self.folder_variable(variable).or_else(|| Some(self.home.as_ref()?.join(below_home)))
     }
 }
