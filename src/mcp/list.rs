@@ -53,9 +53,9 @@ async fn describe_server(servers: &ServerRegister, server: &NamedServer) -> (&'s
     let Some(login) = servers.login(server) else {
         return ("header", format!("{url}, with a header of its settings"));
     };
-    match servers.sign_ins.find_known(&url) {
+    match servers.sign_ins.read(&url) {
         Ok(Some(known)) => {
-            let place = if known.is_in_keyring { "the keyring" } else { "a private file" };
+            let place = if known.is_in_keyring() { "the keyring" } else { "a private file" };
             return ("signed_in", format!("{url}, signed in by {}, kept in {place}", known.issuer));
         }
         Ok(None) => {}

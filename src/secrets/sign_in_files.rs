@@ -28,11 +28,13 @@ pub(crate) struct SignInFiles {
     folder: PathBuf,
 }
 
+/// What is known of a sign-in without the keyring.
 #[derive(Serialize, Deserialize)]
-struct SignInFile {
+pub(crate) struct SignInFile {
     /// The address of the server.
     url: String,
-    issuer: String,
+    /// Who has issued its tokens.
+    pub(crate) issuer: String,
     /// The sign-in, or nothing if it is in the keyring.
     #[serde(skip_serializing_if = "Option::is_none")]
     sign_in: Option<ServerSignIn>,
@@ -42,17 +44,13 @@ struct SignInFile {
 }
 
 impl SignInFile {
-    fn needs_keyring(&self) -> bool {
-        self.sign_in.is_none() || self.has_older_in_keyring
+    pub(crate) fn is_in_keyring(&self) -> bool {
+        self.sign_in.is_none()
     }
-}
 
-/// What is known of a sign-in without its tokens.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct KnownSignIn {
-    /// Who has issued its tokens.
-    pub(crate) issuer: String,
-    pub(crate) is_in_keyring: bool,
+    fn needs_keyring(&self) -> bool {
+        self.is_in_keyring() || self.has_older_in_keyring
+    }
 }
 
 impl SignInFiles {
@@ -73,7 +71,8 @@ impl SignInFiles {
         format!("mcp-{}", Self::digest(url))
     }
 
-    fn read(&self, url: &str) -> Result<Option<SignInFile>, String> {
+    /// Reads the file of the sign-in to the server at this address, without asking the keyring.
+    pub(crate) fn read(&self, url: &str) -> Result<Option<SignInFile>, String> {
         let path = self.path(url);
         let failed = |why: &dyn std::fmt::Display| format!("{}: {why}", path.display());
         let advice = "others can read it; sign in again after: chmod 600 on it";
@@ -93,15 +92,6 @@ impl SignInFiles {
     fn write(&self, url: &str, content: &SignInFile) -> io::Result<()> {
         create_private_folder(&self.folder)?;
         replace_private(&self.path(url), &serde_json::to_vec(content)?)
-    }
-
-    /// Returns what is known of the sign-in to the server at this address.
-    pub(crate) fn find_known(&self, url: &str) -> Result<Option<KnownSignIn>, String> {
-        let known = |file: SignInFile| KnownSignIn {
-            issuer: file.issuer,
-            is_in_keyring: file.sign_in.is_none(),
-        };
-        Ok(self.read(url)?.map(known))
     }
 
     /// Removes the sign-in to the server at this address. Returns false if there is none.
