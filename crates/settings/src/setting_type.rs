@@ -72,7 +72,7 @@ pub struct AgentExceptions(pub Vec<(&'static AgentProfile, WhenAbsent)>);
 /// Declares the types of values that are converted by a pattern and an expression. A value of
 /// another kind, and none, becomes the last expression.
 macro_rules! plain_values {
-    ($($value:ty: $kind:expr, $pattern:pat => $converted:expr, $otherwise:expr;)*) => {$(
+    ($($($value:ty),+: $kind:expr, $pattern:pat => $converted:expr, $otherwise:expr;)*) => {$($(
         impl SettingType for $value {
             const KIND: ValueKind = $kind;
 
@@ -83,19 +83,19 @@ macro_rules! plain_values {
                 }
             }
         }
-    )*};
+    )+)*};
 }
 
 /// Declares the types of settings that are one of a few words.
 macro_rules! choice_words {
-    ($($choice:ty: $parse:expr;)*) => {
-        plain_values! {$(
+    ($($($choice:ty),+: $parse:expr;)*) => {
+        plain_values! {$($(
             $choice: ValueKind::Choice {
                 words: &<$choice>::NAMES,
                 is_valid: |word| $parse(word).is_some(),
             },
             SettingValue::Text(word) => $parse(&word).unwrap_or(Self::ALL[0]), Self::ALL[0];
-        )*}
+        )+)*}
     };
 }
 
@@ -105,9 +105,7 @@ const TEXT: ValueKind = ValueKind::Text("text", |_| true);
 const EFFORTS: [&str; 6] = ["default", "low", "medium", "high", "xhigh", "max"];
 
 plain_values! {
-    u16: NUMBER, SettingValue::Whole(number) => number.try_into().unwrap_or_default(), 0;
-    u32: NUMBER, SettingValue::Whole(number) => number.try_into().unwrap_or_default(), 0;
-    u64: NUMBER, SettingValue::Whole(number) => number.try_into().unwrap_or_default(), 0;
+    u16, u32, u64: NUMBER, SettingValue::Whole(number) => number.try_into().unwrap_or_default(), 0;
     Duration: NUMBER,
         SettingValue::Whole(seconds) => Self::from_secs(seconds.try_into().unwrap_or_default()),
         Self::ZERO;
@@ -140,13 +138,8 @@ plain_values! {
 }
 
 choice_words! {
-    Unattended: Self::parse;
-    WhenAbsent: Self::parse;
-    UnclearCommands: Self::parse;
-    EngineSetting: Self::parse;
-    CacheLife: Self::parse;
+    Unattended, WhenAbsent, UnclearCommands, EngineSetting, CacheLife, ShellTheme: Self::parse;
     LogLevel: parse_log_level;
-    ShellTheme: Self::parse;
 }
 
 impl SettingType for OptionalSocket {
