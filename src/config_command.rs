@@ -1,12 +1,12 @@
 //! `callgate config`: shows the settings and where each came from, and changes the settings file.
 
 use std::fmt::Display;
-use std::fs::{DirBuilder, File};
+use std::fs::File;
 use std::io::{self, IsTerminal, Write};
-use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::process::ExitCode;
 
+use callgate_link::file::create_private_folder;
 use callgate_link::text_file::read_limited_text;
 use callgate_mask::text::one_line;
 use callgate_wire::HiddenText;
@@ -242,7 +242,7 @@ fn text_after_changes(
 /// itself, because the file is replaced and may not be there.
 fn lock_folder(path: &Path) -> io::Result<File> {
     let folder = path.parent().unwrap_or(Path::new("/"));
-    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    create_private_folder(folder)?;
     let folder = File::open(folder)?;
     folder.lock()?;
     Ok(folder)

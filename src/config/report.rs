@@ -107,15 +107,13 @@ pub(crate) fn setting_json(setting: &SettingView) -> Value {
     shown
 }
 
-fn shown_path(path: &Path) -> Value {
-    path.display().to_string().into()
-}
-
 /// Returns a value in JSON, without what may be secret.
 fn shown_value(value: &SettingValue) -> Option<Value> {
     match value {
-        SettingValue::Path(path) => Some(shown_path(path)),
-        SettingValue::Paths(paths) => Some(paths.iter().map(|path| shown_path(path)).collect()),
+        SettingValue::Path(path) => Some(path.display().to_string().into()),
+        SettingValue::Paths(paths) => {
+            Some(paths.iter().map(|path| path.display().to_string()).collect())
+        }
         SettingValue::Text(text) => Some((&**text).into()),
         SettingValue::Secret(secret) if secret.reveal().is_empty() => None,
         SettingValue::Secret(_) => Some(HIDDEN.into()),

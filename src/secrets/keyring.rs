@@ -45,10 +45,6 @@ pub(crate) enum KeyringError {
     Program(String),
 }
 
-fn absent_error(entry: KeyringEntry) -> KeyringError {
-    KeyringError::Absent { what: entry.purpose().name, key: keyring_key(entry) }
-}
-
 /// Reads the secret. The keyring may ask its user for a password meanwhile.
 pub(super) fn look_up(entry: KeyringEntry) -> Result<String, KeyringError> {
     let ended = run_keyring_program(entry.name(), "lookup", "", LONGEST_TOKEN)?;
@@ -63,8 +59,10 @@ pub(crate) fn check_presence(entry: KeyringEntry) -> Result<(), KeyringError> {
     if !ended.stdout.trim().is_empty() {
         return Ok(());
     }
-    let said = ended.complaint();
-    Err(said.map_or_else(|| absent_error(entry), error_of_complaint))
+    Err(match ended.complaint() {
+        Some(complaint) => error_of_complaint(complaint),
+        None => KeyringError::Absent { what: entry.purpose().name, key: keyring_key(entry) },
+    })
 }
 
 /// Reads the secret of this name, or says why it is not there: a locked one and a missing one look
