@@ -102,11 +102,11 @@ fn no_machine_has_the_name_that_roles_give_to_the_desk() {
     let house = TeamHouse::new(None);
     for kind in ["--machine", "--job"] {
         let told = house.desk.refused(&["team", "invite", "desk", kind]);
-        assert!(told.contains("roles mean the team's desk itself by desk"), "{told}");
+        assert!(told.contains("a machine cannot be called desk"), "{told}");
     }
     house.desk.done(&["team", "invite", "desk", "--person"]);
     let told = house.desk.refused(&["remote", "add", "desk"]);
-    assert!(told.contains("roles mean the team's desk itself by desk"), "{told}");
+    assert!(told.contains("a machine cannot be called desk"), "{told}");
 }
 
 #[test]

@@ -204,7 +204,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         fs::write(path("text"), "").unwrap();
-        let program = OpenOptions::new().create(true).write(true).mode(0o700).open(path("program"));
+        let program =
+            OpenOptions::new().create_new(true).write(true).mode(0o700).open(path("program"));
         drop(program.unwrap());
         let folders = format!(".::bin:/nonexistent:{}", folder.path().display());
         let folders = program_folders(folders.as_ref());

@@ -40,6 +40,7 @@ pub struct UpperLine {
 }
 
 #[derive(Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a step that is taken on its own")]
 struct UpperConnection {
     began: Duration,
     health: LineHealth,

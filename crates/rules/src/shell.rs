@@ -55,6 +55,7 @@ pub const MOST_WORDS: usize = 20_000;
 pub const MOST_WILD_WORDS: usize = 300;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "each says on its own what is not known")]
 pub struct ShellScript {
     /// The simple commands in the order of the text, including those in substitutions.
     pub commands: Vec<ShellCommand>,

@@ -2,7 +2,7 @@
 //! inline.
 
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use base64::Engine as _;
 use base64::alphabet;
@@ -139,7 +139,7 @@ fn spend_bytes(left: &mut u64, bytes: usize) -> Result<(), String> {
     Ok(())
 }
 
-fn read_bytes(path: &PathBuf, left: &mut u64) -> Result<Vec<u8>, String> {
+fn read_bytes(path: &Path, left: &mut u64) -> Result<Vec<u8>, String> {
     let file = open_regular(path).map_err(|error| error.to_string())?;
     // Such a file may contain what a user does not expect, such as keys in a process's environment.
     if OF_THE_SYSTEM.contains(&fstatfs(&file).map_err(|error| error.to_string())?.f_type) {

@@ -104,12 +104,18 @@ fn bodies_by_tool() {
             bash -lc 'echo '\''hi'\'''
             Command { segments: [CommandSegment { text: "bash -lc 'echo '\\''hi'\\'''", style: Unclear, breaks: false }], description: None }"#]],
     );
+    let own = json!({ "command": "git", "args": ["commit", "-m", "two words"], "cwd": "/a" });
+    assert_eq!(
+        card_of("callgate", "run_shell_command", &own).row.summary,
+        "git commit -m 'two words' (in /a)"
+    );
+    // Only our own tool is known to take arguments.
     body(
         "run_shell_command",
-        &json!({ "command": "git", "args": ["commit", "-m", "two words"], "cwd": "/a" }),
+        &own,
         &expect![[r#"
-            git commit -m 'two words' (in /a)
-            Command { segments: [CommandSegment { text: "git commit -m 'two words'", style: Unclear, breaks: false }], description: Some("cwd: \"/a\"") }"#]],
+            git (in /a)
+            Command { segments: [CommandSegment { text: "git", style: Unclear, breaks: false }], description: Some("args: [\"commit\",\"-m\",\"two words\"]; cwd: \"/a\"") }"#]],
     );
     body(
         "Write",

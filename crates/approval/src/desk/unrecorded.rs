@@ -58,7 +58,9 @@ impl Desk {
             let kept = self.kept_about(&open);
             if !unrecorded.contains(&id) {
                 step.record_for_question(&id, &dropped_event());
-                kept.into_iter().for_each(|key| step.forget_value(key));
+                for key in kept {
+                    step.forget_value(key);
+                }
             }
             let mark = QuestionMark { state: MarkState::Gone, text: DROPPED.to_owned() };
             mark_all(step, self.settings.terminal, &open, &mark);

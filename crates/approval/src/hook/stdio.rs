@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn an_agent_that_does_not_read_is_given_up() {
         let (reader, writer) = pipe().unwrap();
-        let error = write_within(writer.as_fd(), &[b'x'; 1024 * 1024], &AT_MOST).unwrap_err();
+        let error = write_within(writer.as_fd(), &vec![b'x'; 1024 * 1024], &AT_MOST).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
         drop(reader);
     }
@@ -107,7 +107,7 @@ mod tests {
             reader.read_to_end(&mut all).unwrap();
             all.len()
         });
-        write_all(writer.as_fd(), &[b'x'; 1024 * 1024]).unwrap();
+        write_all(writer.as_fd(), &vec![b'x'; 1024 * 1024]).unwrap();
         drop(writer);
         assert_eq!(reading.join().unwrap(), 1024 * 1024);
     }

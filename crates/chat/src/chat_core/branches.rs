@@ -70,12 +70,11 @@ impl ChatCore {
         let begins =
             (loaded.first..).zip(&loaded.messages).filter(|(_, said)| begins_exchange(said));
         let begins: Vec<u64> = begins.map(|(number, _)| number).collect();
-        match begins.len().checked_sub(count).and_then(|at| begins.get(at)) {
-            Some(length) => self.start_branch(kind, Some(*length)),
-            None => {
-                let all = counted_noun(begins.len(), "exchange");
-                self.show_note(&format!("The conversation has only {all}."));
-            }
+        if let Some(length) = begins.len().checked_sub(count).and_then(|at| begins.get(at)) {
+            self.start_branch(kind, Some(*length));
+        } else {
+            let all = counted_noun(begins.len(), "exchange");
+            self.show_note(&format!("The conversation has only {all}."));
         }
     }
 

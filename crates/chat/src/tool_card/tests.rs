@@ -165,7 +165,7 @@ fn calls_of_our_own_tools_are_shown_in_words() {
             assert!(!row.contains(['{', '[']) && !row.contains(name), "{name}: {row}");
         }
     }
-    expect![[r#"
+    expect![[r"
         ✓ Ran a command · make
           ok
         ✓ Started a command · make
@@ -209,7 +209,7 @@ fn calls_of_our_own_tools_are_shown_in_words() {
           characters: 11
         ✓ Took a screenshot · screen
           image: image/png, 1 KiB
-    "#]]
+    "]]
     .assert_eq(&shown);
     for (agent, tool, kind) in ToolKind::table().filter(|line| line.0 == OWN_AGENT) {
         // A front end undoes a turn, and no model.

@@ -83,11 +83,11 @@ fn a_question_is_sent_once_and_closed_once() {
 
 /// Returns the ids of the questions that are to be asked again.
 fn asked_again(acts: &[LowerAct]) -> Vec<&RequestId> {
-    let again = |act| match act {
-        &LowerAct::AskAgain(ref id) => Some(id),
+    let again = acts.iter().filter_map(|act| match act {
+        LowerAct::AskAgain(id) => Some(id),
         _ => None,
-    };
-    acts.iter().filter_map(again).collect()
+    });
+    again.collect()
 }
 
 #[test]

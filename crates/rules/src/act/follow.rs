@@ -1,6 +1,7 @@
 //! An act with its symbolic links followed: each path by its name and by its target.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use super::{Act, touch, written};
 use crate::disk::{Disk, PathFollower};
@@ -259,7 +260,7 @@ impl LinkTargets {
         }
         let end = rest.iter().position(|tok| *tok == PatternToken::Is('/')).unwrap_or(rest.len());
         let (name, below) = rest.split_at(end);
-        let listing = (!name.is_empty()).then(|| follower.list(path)).unwrap_or_default();
+        let listing = if name.is_empty() { Rc::default() } else { follower.list(path) };
         let is_meant =
             |found: &&String| can_meet(name, &literal_toks(found), ComparisonBias::Generous);
         for link in listing.links.iter().filter(is_meant) {

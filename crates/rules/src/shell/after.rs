@@ -74,7 +74,7 @@ pub(super) fn find_folders(script: &mut ShellScript, base: BaseFolders<'_>) {
 /// Returns true if commands of a line may run once more after those that follow them: it has
 /// loops, functions or traps.
 fn runs_again(script: &ShellScript) -> bool {
-    let mut words = script.commands.iter().flat_map(|command| command.words.first());
+    let mut words = script.commands.iter().filter_map(|command| command.words.first());
     script.has_loops
         || !script.functions.is_empty()
         || words.any(|word| matches!(word.text(), Some("trap" | "function")))

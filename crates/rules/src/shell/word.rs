@@ -315,7 +315,7 @@ impl ShellWord {
                     toks.push(if begins_name { PatternToken::Beneath } else { PatternToken::Run });
                 }
                 WordPiece::Glob('*') if begins_name => {
-                    toks.extend([PatternToken::Shy, PatternToken::Run])
+                    toks.extend([PatternToken::Shy, PatternToken::Run]);
                 }
                 WordPiece::Glob('*') => toks.push(PatternToken::Run),
                 WordPiece::Glob('?') if begins_name => toks.push(PatternToken::ShyOne),

@@ -20,14 +20,14 @@ impl PostgresTeamStore {
         // would be found again for ever.
         let mut after = (i64::MIN, String::new());
         loop {
-            let (due, last) = self.run(async |session| {
+            let (due, end) = self.run(async |session| {
                 let values: Values<'_> = &[&late, &after.0, &after.1];
                 let found = rows::query_rows(session, statements::DUE_QUESTIONS, values).await?;
-                let last = found.last().map(|row| (row.get("deadline_ms"), row.get("id")));
-                Ok((rows::read_rows::<TeamQuestion>(session, &found), last))
+                let end = found.last().map(|row| (row.get("deadline_ms"), row.get("id")));
+                Ok((rows::read_rows::<TeamQuestion>(session, &found), end))
             })?;
-            let Some(last) = last else { return Ok(expired) };
-            after = last;
+            let Some(end) = end else { return Ok(expired) };
+            after = end;
             for TeamQuestion { id, state, .. } in due {
                 let given_up = match state {
                     TeamQuestionState::Open => {

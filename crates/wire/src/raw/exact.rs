@@ -12,7 +12,7 @@ use memchr::{memchr, memmem};
 use super::Json;
 
 /// The most levels of objects and arrays in a message that decides about a call. The input in it
-/// has one level less, and serde_json reads no more than that.
+/// has one level less, and `serde_json` reads no more than that.
 pub const MOST_LEVELS: usize = 128;
 /// Decimals of this many digits are always kept exactly by a double.
 const EXACT_DIGITS: usize = 15;

@@ -55,7 +55,7 @@ pub(super) fn option_values<'a>(
             let Some(begin) = option_end(&text, options) else { continue };
             match toks.get(begin..).unwrap_or_default() {
                 [] => {
-                    values.extend(arguments.get(at + 1).into_iter().flat_map(ShellWord::patterns))
+                    values.extend(arguments.get(at + 1).into_iter().flat_map(ShellWord::patterns));
                 }
                 rest => values.push(rest.to_vec()),
             }

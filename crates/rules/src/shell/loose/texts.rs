@@ -149,7 +149,7 @@ pub(super) fn assigned_texts(
             let at = assign.value_at?;
             // What is put into the index moves the value of an element.
             let value = if is_element {
-                text.split_once("=").map(|(_, value)| value)
+                text.split_once('=').map(|(_, value)| value)
             } else {
                 text.get(at..)
             };
