@@ -174,9 +174,9 @@ fn an_edit_is_shown_line_by_line() {
     let lines: Vec<_> =
         changes[0].lines.iter().map(|line| (line.op, line.old, line.new, &*line.text)).collect();
     let expected = [
-        (LineOperation::Same, Some(1), Some(1), "one"),
-        (LineOperation::Removed, Some(2), None, "two"),
-        (LineOperation::Added, None, Some(2), "2"),
+        (LineOperation::Same, None, None, "one"),
+        (LineOperation::Removed, None, None, "two"),
+        (LineOperation::Added, None, None, "2"),
     ];
     assert_eq!(lines, expected);
     assert!(told(&mut ada, button(&id, Action::Allow)).0);

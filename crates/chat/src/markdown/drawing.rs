@@ -290,10 +290,11 @@ impl<'a> BlockDrawer<'a> {
         // Before the mark of an item there may be blanks.
         let written = self.source[start..].trim_start_matches([' ', '\t']);
         let digits = written.bytes().take_while(u8::is_ascii_digit).count();
+        let number = if digits > 0 { format!("{} ", &written[..=digits]) } else { String::new() };
         match task {
-            Some(true) => "☑ ".into(),
-            Some(false) => "☐ ".into(),
-            None if digits > 0 => format!("{} ", &written[..=digits]),
+            Some(true) => number + "☑ ",
+            Some(false) => number + "☐ ",
+            None if digits > 0 => number,
             None => "• ".into(),
         }
     }

@@ -22,6 +22,17 @@ fn check(text: &str, expected: &Expect) {
 }
 
 #[test]
+fn tasks_of_a_numbered_list_keep_their_numbers() {
+    check(
+        "3. [x] done\n4. [ ] open\n",
+        &expect![[r"
+            3. ☑ done
+            4. ☐ open
+        "]],
+    );
+}
+
+#[test]
 fn an_answer_of_every_kind_of_block() {
     check(
         "\n\n# The *ledger*\n\nIt keeps **every** decision, and `verify` walks over all of them in order.\n\n\n- one\n- two with a text that is too long for one row of it\n  - nested\n1. first\n2) second\n- [ ] open\n- [x] done\n\n> quoted words that are also too long for one row\n\n---\n```rust\nfn main() {\n    let a = \"**not bold**\";\n\n}\n```\nafter",
