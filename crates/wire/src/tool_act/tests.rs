@@ -186,7 +186,7 @@ fn what_is_given_twice_is_unclear() {
         let input = input.as_object().unwrap().clone();
         match ToolAct::from_call("", tool, &input) {
             ToolAct::Edit(_, EditChange::Texts(texts)) => {
-                texts.iter().flat_map(|text| [&*text.old, " ", &*text.new]).collect()
+                texts.iter().flat_map(|text| [text.old, " ", text.new]).collect()
             }
             ToolAct::Edit(_, EditChange::Unclear) | ToolAct::Write(_, None) => "unclear".to_owned(),
             ToolAct::Write(_, Some(content)) => content.to_owned(),
