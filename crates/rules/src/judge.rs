@@ -44,7 +44,8 @@ fn with_disk_reasons(policy: &Policy, act: &Act, disk: &dyn Disk, verdict: Verdi
         // Whoever is asked anyway is asked for the reason of the rule.
         || bare_repository::repository_trap_reason(act, disk).filter(|_| !verdict.wants_person);
     let reason = outside.or_else(trap).or_else(|| {
-        // Once the budget is spent nothing more is found, which does not mean that nothing is there.
+        // Once the budget is spent nothing more is found, which does not mean that nothing is
+        // there.
         let is_unknown = steps::is_spent() && !verdict.wants_person;
         is_unknown.then(|| format!("{}: not all of its folders were examined", steps::TOO_LONG))
     });

@@ -99,7 +99,7 @@ fn a_command_that_failed_is_no_success() {
 fn the_status_is_shown(stage: &Stage) {
     let _ = stage.page.run("location.hash = '#/status'", &json!([]));
     stage.page.wait_for_text("[data-fact=engine]", "anthropic");
-    stage.page.wait_for_text("[data-fact=state]", "nothing to do");
+    stage.page.wait_for_text("[data-fact=state]", "Idle");
     stage.page.wait_for_text("[data-fact=length]", "messages");
     let _ = stage.page.run("location.hash = '#/chat'", &json!([]));
 }
