@@ -102,7 +102,7 @@ fn the_key_of_the_model_reaches_a_real_keyring_and_the_runtime_reads_it_there() 
     // The runtime that runs was started without it.
     stage.page.click("[data-shell-settings] [data-restart]");
     stage.begin_chat();
-    stage.page.wait_for_text(".chat-inner", "The engine anthropic answers");
+    stage.page.wait_for_text(".chat-inner", "Answered by the anthropic engine");
     stage.say("Hello");
     stage.wait_for_answer("With the key of the keyring.");
     assert_eq!(model.last().header("x-api-key"), Some("sk-ant-of-the-keyring"));
